@@ -1,6 +1,6 @@
 # Generated from the command line by `UPDATE=1 cargo test`; do not edit.
 function __meshdoctor_checks
-    printf '%s\n' annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation anchor-replaced-at-renewal control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale identity-serves-other-issuer issuer-drifted issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-renewal-unusable issuer-secret-invalid issuer-unsupported issuer-update-skipped node-clock-off old-anchor-removed-too-soon proxy-certificate-expired proxy-certificate-not-renewed proxy-certificate-of-old-issuer proxy-certificates-end-with-issuer proxy-clock-off proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-anchors-mixed trust-bundle-not-synced trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-mode-mixed cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-security-groups-strict cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-port-redirected api-server-unreadable cluster-dns-not-ready cluster-domain-not-served cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-domains-differ control-plane-ha-partial control-plane-missing control-plane-name-unresolved control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing control-plane-service-missing crd-missing destination-replica-stuck destination-updates-delayed endpoints-answer-stale extension-command-missing extension-namespace-twice extension-service-account-missing gitops-apply-failed gitops-ignore-ineffective heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled namespace-terminating network-policy-blocks-webhooks pod-network-overlaps proxy-cut-off proxy-init-not-root removed-component-left rollout-stuck service-account-missing validator-not-called validator-webhook-missing app-runs-as-proxy application-refuses-connections autoscaler-held-by-proxy await-hook-failing calico-connect-time-balancing call-to-missing-pod call-without-mtls cilium-socket-balancing data-plane-namespace-missing deleted-profile-in-use endpoint-refuses-ipv6 endpoints-unreachable external-workload-without-endpoint inbound-requests-shed init-container-before-proxy injected-container-not-started local-endpoints-missing network-policy-blocks-control-plane network-policy-blocks-proxy network-policy-blocks-scrapes opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch outbound-requests-shed pod-address-shared pod-dns-bypasses-cluster probe-fails-behind-proxy protocol-detection-times-out protocol-not-detected proxies-fail-on-some-nodes proxy-control-plane-differs proxy-cpu-limit-low proxy-defaults-broken proxy-ended-with-error proxy-endpoints-stale proxy-exports-many-series proxy-file-descriptors-low proxy-init-failing proxy-killed-at-shutdown proxy-memory-near-limit proxy-not-ready proxy-not-redirected proxy-of-removed-control-plane proxy-port-taken proxy-prestop-failing proxy-reports-errors proxy-request-unschedulable proxy-variable-undefined route-of-two-controllers server-identity-refused service-without-endpoints skip-outbound-ports-lost trace-collector-identity trace-collector-unreachable traffic-worse-than-before workload-account-missing workload-not-ready debug-image-ignored extension-injector-unavailable fargate-pod-injected host-network-not-injected identity-token-missing injected-container-altered injected-name-too-long injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable windows-pod-injected workload-half-meshed jaeger-cli-skew jaeger-namespace-empty jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete exported-headless-without-hostnames gateway-identity-mismatch gateway-probe-failing gateway-refuses-requests gateway-unavailable link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-probe-port-undeclared link-version-skew mirror-endpoints-outdated mirror-service-orphaned mirror-service-pruned mirror-service-without-endpoints multicluster-cli-skew multicluster-pods-not-running multicluster-proxy-outdated multicluster-proxy-unhealthy remote-account-missing service-mirror-legacy service-mirror-not-running service-mirror-reports-errors service-mirror-role-missing service-not-mirrored job-held-by-proxy job-proxy-not-ended native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused proxy-stopped-early apply-refused authentication-missing caller-without-identity default-policy-not-applied denied-although-authorized hook-refused identity-unknown identity-without-proxy ingress-bypasses-routes ingress-refused mirror-bypassed outbound-connection-forbidden pod-started-without-policy policy-answer-differs policy-audits policy-denies policy-ended-connections policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused proxy-policy-stale requests-rate-limited requests-without-route retry-without-condition route-backend-elsewhere route-backend-port-undeclared route-backend-without-endpoints route-not-accepted route-parent-port-undeclared route-status-unwritten route-without-clients scrape-refused server-http-on-opaque-port server-http-on-tls-port server-selects-nothing server-without-authorization servers-overlap skipped-port-bypasses-policy skipped-port-hides-identity traffic-split-ignored unmeshed-endpoint-bypasses-policy workload-without-authorization aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-closes-shutdown upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-mesh-tls upgrade-drops-opencensus upgrade-drops-value upgrade-heeds-timeouts upgrade-image-refused upgrade-needs-storage-migration upgrade-orphans-gateway-api upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-renames-port upgrade-rollout-blocked upgrade-stored-values-unusable upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone crds-overwritten-by-cli data-plane-skew gateway-api-after-controller gateway-api-missing gateway-api-owned-elsewhere gateway-api-releases-differ gateway-api-unsupported known-defect kubernetes-unsupported route-version-not-served stale-endpoints-release viz-address-unreachable viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-empty viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-mismatch viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-injector-ca-mismatch viz-tap-injector-missing viz-tap-key-mismatch
+    printf '%s\n' annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation anchor-replaced-at-renewal control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale identity-serves-other-issuer issuer-drifted issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-renewal-unusable issuer-secret-invalid issuer-unsupported issuer-update-skipped node-clock-off old-anchor-removed-too-soon proxy-certificate-expired proxy-certificate-not-renewed proxy-certificate-of-old-issuer proxy-certificates-end-with-issuer proxy-clock-off proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-anchors-mixed trust-bundle-not-synced trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-mode-mixed cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-security-groups-strict cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-port-redirected api-server-unreadable cluster-dns-not-ready cluster-domain-not-served cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-domains-differ control-plane-ha-partial control-plane-missing control-plane-name-unresolved control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing control-plane-service-missing crd-missing destination-replica-stuck destination-updates-delayed endpoints-answer-stale extension-command-missing extension-namespace-twice extension-service-account-missing gitops-apply-failed gitops-ignore-ineffective heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled namespace-terminating network-policy-blocks-webhooks pod-network-overlaps proxy-cut-off proxy-init-not-root removed-component-left rollout-stuck service-account-missing validator-not-called validator-webhook-missing app-runs-as-proxy application-refuses-connections autoscaler-held-by-proxy await-hook-failing calico-connect-time-balancing call-to-missing-pod call-without-mtls cilium-socket-balancing data-plane-namespace-missing deleted-profile-in-use endpoint-refuses-ipv6 endpoints-unreachable external-workload-without-endpoint inbound-requests-shed init-container-before-proxy injected-container-not-started local-endpoints-missing network-policy-blocks-control-plane network-policy-blocks-proxy network-policy-blocks-scrapes opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch outbound-requests-shed pod-address-shared pod-dns-bypasses-cluster probe-fails-behind-proxy protocol-detection-times-out protocol-not-detected proxies-fail-on-some-nodes proxy-control-plane-differs proxy-cpu-limit-low proxy-defaults-broken proxy-ended-with-error proxy-endpoints-stale proxy-exports-many-series proxy-file-descriptors-low proxy-init-failing proxy-killed-at-shutdown proxy-memory-near-limit proxy-not-ready proxy-not-redirected proxy-of-removed-control-plane proxy-port-taken proxy-prestop-failing proxy-reports-errors proxy-request-unschedulable proxy-variable-undefined route-of-two-controllers server-identity-refused service-without-endpoints skip-outbound-ports-lost trace-collector-identity trace-collector-unreachable traffic-worse-than-before workload-account-missing workload-not-ready debug-image-ignored extension-injector-unavailable fargate-pod-injected host-network-not-injected identity-token-missing injected-container-altered injected-name-too-long injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable windows-pod-injected workload-half-meshed jaeger-cli-skew jaeger-namespace-empty jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete exported-headless-without-hostnames gateway-identity-mismatch gateway-probe-failing gateway-refuses-requests gateway-unavailable link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-probe-port-undeclared link-version-skew mirror-endpoints-outdated mirror-service-orphaned mirror-service-pruned mirror-service-without-endpoints multicluster-cli-skew multicluster-pods-not-running multicluster-proxy-outdated multicluster-proxy-unhealthy remote-account-missing service-mirror-legacy service-mirror-not-running service-mirror-reports-errors service-mirror-role-missing service-not-mirrored job-held-by-proxy job-proxy-not-ended native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused proxy-stopped-early apply-refused authentication-missing caller-without-identity default-policy-not-applied denied-although-authorized hook-refused identity-unknown identity-without-proxy ingress-bypasses-routes ingress-refused mirror-bypassed outbound-connection-forbidden pod-started-without-policy policy-answer-differs policy-audits policy-denies policy-ended-connections policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused proxy-policy-stale requests-rate-limited requests-without-route retry-without-condition route-backend-elsewhere route-backend-port-undeclared route-backend-without-endpoints route-not-accepted route-parent-port-undeclared route-status-unwritten route-without-clients scrape-refused server-http-on-opaque-port server-http-on-tls-port server-selects-nothing server-without-authorization servers-overlap session-affinity-ignored skipped-port-bypasses-policy skipped-port-hides-identity traffic-split-ignored unmeshed-endpoint-bypasses-policy workload-without-authorization aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-closes-shutdown upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-mesh-tls upgrade-drops-opencensus upgrade-drops-value upgrade-heeds-timeouts upgrade-image-refused upgrade-needs-storage-migration upgrade-orphans-gateway-api upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-renames-port upgrade-rollout-blocked upgrade-stored-values-unusable upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone crds-overwritten-by-cli data-plane-skew gateway-api-after-controller gateway-api-missing gateway-api-owned-elsewhere gateway-api-releases-differ gateway-api-unsupported known-defect kubernetes-unsupported route-version-not-served stale-endpoints-release viz-address-unreachable viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-empty viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-mismatch viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-injector-ca-mismatch viz-tap-injector-missing viz-tap-key-mismatch viz-tap-not-enabled
 end
 function __meshdoctor_namespaces
     kubectl --request-timeout=2s get namespaces -o 'jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}' 2>/dev/null
@@ -45,26 +45,26 @@ complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l no-config -d 'Ign
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "check" -d 'Check a mesh: what is broken, the evidence, and how to repair it'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "report" -d 'Show a saved JSON report in any format; the exit status is that of the saved run'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "fix" -d 'Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "diff" -d 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "policy" -d 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "injection" -d 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "reach" -d 'Trace a connection between two workloads step by step, and show where it fails'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "sync" -d 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, policies, uptime, and problems'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "rotate" -d 'Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "collect" -d 'Save the evidence that the checks need as one redacted file (a bundle)'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "ticket" -d 'Write a small redacted archive for a support ticket: the report and the evidence of its findings'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "explain" -d 'Explain a check, a log line, a header, a status or an exit code'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "reach" -d 'Trace a connection between two workloads, and show where it fails'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "policy" -d 'Show who may connect to the ports of workloads, and why'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "injection" -d 'Show which pods would be injected, and their proxy settings'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "sync" -d 'Show whether control-plane replicas and proxies are in sync'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "rotate" -d 'Show the state of a certificate rotation and the next safe step'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "fix" -d 'Print the repair plan as a script or patches, or edit manifests'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "diff" -d 'Compare two reports: new, changed, fixed and unchanged findings'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "report" -d 'Show a saved JSON report in any format'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "collect" -d 'Save the evidence of the checks as one redacted file (a bundle)'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "ticket" -d 'Write a small redacted archive for a support ticket'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "node-snapshot" -d 'Save the CNI and runtime files of a node'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "demo" -d 'Check an embedded demo cluster with a known failure; without a name, list the demos'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "demo" -d 'Check an embedded demo cluster with a known failure'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "explain" -d 'Explain a check, or a text such as a log line, a response header, a status code or an exit code'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "test" -d 'Run the test cases of your own checks, and report results that differ from the card'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "new" -d 'Write a card to start your own check from'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "test" -d 'Run the test cases of your own checks'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "rbac" -d 'Print the RBAC role that the chosen checks need, as a manifest'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "mcp" -d 'Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "mcp" -d 'Serve the checks to an AI agent (Model Context Protocol)'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "config" -d 'Show the settings of meshdoctor.toml and where each comes from'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "config" -d 'Show the settings of meshdoctor.toml and their origin'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "version" -d 'Print the version of meshdoctor and of its release data'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
@@ -167,102 +167,63 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l qui
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s o -l output -d 'Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable' -r -f -a "table\t''
-short\t''
-json\t''
-yaml\t''
-linkerd\t''
-linkerd-table\t''
-plan\t''
-sarif\t''
-junit\t''
-github\t''
-gitlab\t''
-markdown\t''
-prometheus\t''
-ndjson\t''
-html\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
-always\t'Always'
-never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l config -d 'Configuration file; flags override it' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l coverage -d 'Show what was not checked completely, why, and how to check it'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s q -l quiet -d 'Print no warnings or progress on standard error'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l manifests -d 'Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless --write is given' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l values -d 'Repair values for a Linkerd Helm chart instead, as with check --values. Repeatable; later files override earlier ones' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l chart -d 'The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l linkerd-version -d 'With --manifests: the Linkerd release to check for, if they do not contain the control plane' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l kubernetes-version -d 'With --manifests: the Kubernetes version to check for, such as 1.34' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l into -d 'Namespace for manifests that name none, as with kubectl apply -n (default: default)' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l only -d 'Run only these checks, categories or known defects (known-defect/ID), comma-separated' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l skip -d 'Skip these checks, categories or known defects (known-defect/ID), comma-separated' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s n -l namespace -d 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked' -r -f -a "(__fish_complete_list , __meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s o -l output -d 'Output format. The default is a script for a cluster, and a diff for files' -r -f -a "script\t'A shell script that stops at the first failure and at each manual step'
-patch\t'Patches of objects, in the form of a kustomization'
-values\t'The chart values that steps set, for the values files of each chart'
-diff\t'A unified diff of the files of --manifests or --values'
-sarif\t'The findings of these files as SARIF, each with its edit under `fixes`'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s o -l output -d 'Output format' -r -f -a "text\t'Plain text'
+markdown\t'Markdown, as on the documentation page'
 json\t'JSON'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus-ca -d 'File with the certificate authority of the Prometheus server (PEM); by default those of the system' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus-label -d 'Read only series with this label, such as cluster=east if the server has series of several clusters. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l user -d 'Kubeconfig user, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l as -d 'Impersonate this user' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l as-group -d 'Impersonate this group. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l config -d 'Configuration file; flags override it' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l write -d 'Edit the files of --manifests or --values, and check them again'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l apply -d 'Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l probe -d 'Also query running programs through port-forwards'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s q -l quiet -d 'Print no warnings or progress on standard error'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l fail-on -d 'Exit with 1 if findings of at least this severity are new or worse (default error)' -r -f -a "error\t''
-warning\t''
-info\t''
-never\t''
-error:observed\t''
-warning:observed\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
-json\t'JSON'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l traffic -d 'Kind of traffic. By default, the report names the kinds that fail' -r -f -a "http1\t'HTTP/1'
+http2\t'HTTP/2, such as gRPC'
+client-first\t'Another protocol in which the client sends the first byte'
+server-first\t'Another protocol in which the server sends the first byte'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s n -l namespace -d 'Namespace for names without one, and for --matrix' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
+json\t'JSON'
+html\t'An HTML page with the path of each connection'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus-ca -d 'File with the certificate authority of the Prometheus server (PEM); by default those of the system' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus-label -d 'Read only series with this label, such as cluster=east if the server has series of several clusters. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l user -d 'Kubeconfig user, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as -d 'Impersonate this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as-group -d 'Impersonate this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l config -d 'Configuration file; flags override it' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l matrix -d 'Show which workloads of a namespace can connect to which of its Service ports'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l probe -d 'Also query running programs through port-forwards'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s q -l quiet -d 'Print no warnings or progress on standard error'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l to -d 'Show the outbound policy of clients for a Service, NAMESPACE/NAME[:PORT], or an address, ADDRESS:PORT' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s n -l namespace -d 'Namespace of names that are given without one; without names, all injected workloads of it' -r -f -a "(__meshdoctor_namespaces)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l from -d 'With --to: namespace of the clients (default: the Service\'s, or \'default\' for addresses)' -r -f -a "(__meshdoctor_namespaces)"
@@ -351,52 +312,6 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s q -l
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l traffic -d 'Kind of traffic. By default, the report names the kinds that fail' -r -f -a "http1\t'HTTP/1'
-http2\t'HTTP/2, such as gRPC'
-client-first\t'Another protocol in which the client sends the first byte'
-server-first\t'Another protocol in which the server sends the first byte'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s n -l namespace -d 'Namespace for names without one, and for --matrix' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
-json\t'JSON'
-html\t'An HTML page with the path of each connection'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus-ca -d 'File with the certificate authority of the Prometheus server (PEM); by default those of the system' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus-label -d 'Read only series with this label, such as cluster=east if the server has series of several clusters. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l user -d 'Kubeconfig user, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as -d 'Impersonate this user' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as-group -d 'Impersonate this group. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
-always\t'Always'
-never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l config -d 'Configuration file; flags override it' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l matrix -d 'Show which workloads of a namespace can connect to which of its Service ports'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l probe -d 'Also query running programs through port-forwards'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s q -l quiet -d 'Print no warnings or progress on standard error'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s n -l namespace -d 'Show only proxies in these namespaces (comma-separated). The control plane is always shown' -r -f -a "(__fish_complete_list , __meshdoctor_namespaces)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
 json\t'JSON'
@@ -490,6 +405,102 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -s q -l qu
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l manifests -d 'Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless --write is given' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l values -d 'Repair values for a Linkerd Helm chart instead, as with check --values. Repeatable; later files override earlier ones' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l chart -d 'The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l linkerd-version -d 'With --manifests: the Linkerd release to check for, if they do not contain the control plane' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l kubernetes-version -d 'With --manifests: the Kubernetes version to check for, such as 1.34' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l into -d 'Namespace for manifests that name none, as with kubectl apply -n (default: default)' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l only -d 'Run only these checks, categories or known defects (known-defect/ID), comma-separated' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l skip -d 'Skip these checks, categories or known defects (known-defect/ID), comma-separated' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s n -l namespace -d 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked' -r -f -a "(__fish_complete_list , __meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s o -l output -d 'Output format. The default is a script for a cluster, and a diff for files' -r -f -a "script\t'A shell script that stops at the first failure and at each manual step'
+patch\t'Patches of objects, in the form of a kustomization'
+values\t'The chart values that steps set, for the values files of each chart'
+diff\t'A unified diff of the files of --manifests or --values'
+sarif\t'The findings of these files as SARIF, each with its edit under `fixes`'
+json\t'JSON'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus-ca -d 'File with the certificate authority of the Prometheus server (PEM); by default those of the system' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus-label -d 'Read only series with this label, such as cluster=east if the server has series of several clusters. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l user -d 'Kubeconfig user, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l as -d 'Impersonate this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l as-group -d 'Impersonate this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l write -d 'Edit the files of --manifests or --values, and check them again'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l apply -d 'Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l probe -d 'Also query running programs through port-forwards'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s q -l quiet -d 'Print no warnings or progress on standard error'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l fail-on -d 'Exit with 1 if findings of at least this severity are new or worse (default error)' -r -f -a "error\t''
+warning\t''
+info\t''
+never\t''
+error:observed\t''
+warning:observed\t''"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
+json\t'JSON'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s o -l output -d 'Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable' -r -f -a "table\t''
+short\t''
+json\t''
+yaml\t''
+linkerd\t''
+linkerd-table\t''
+plan\t''
+sarif\t''
+junit\t''
+github\t''
+gitlab\t''
+markdown\t''
+prometheus\t''
+ndjson\t''
+html\t''"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l coverage -d 'Show what was not checked completely, why, and how to check it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s q -l quiet -d 'Print no warnings or progress on standard error'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s o -l output -d 'Destination: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
@@ -650,26 +661,6 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l defects -
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s o -l output -d 'Output format' -r -f -a "text\t'Plain text'
-markdown\t'Markdown, as on the documentation page'
-json\t'JSON'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
-always\t'Always'
-never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l config -d 'Configuration file; flags override it' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l builtin -d 'Built-in checks or categories instead (comma-separated)' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
-always\t'Always'
-never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l config -d 'Configuration file; flags override it' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l for -d 'Resource that the check evaluates, as kubectl names it: pods, servers.policy.linkerd.io' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l kind -d 'With --for: kind of the custom resource, such as Certificate' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l dir -d 'Folder to write the card to' -r -F
@@ -682,6 +673,15 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l cluster-sc
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l builtin -d 'Built-in checks or categories instead (comma-separated)' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l only -d 'Run only these checks, categories or known defects (known-defect/ID), comma-separated' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l skip -d 'Skip these checks, categories or known defects (known-defect/ID), comma-separated' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l user -d 'Also print a binding to this user' -r
@@ -760,29 +760,29 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l config
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "check" -d 'Check a mesh: what is broken, the evidence, and how to repair it'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "report" -d 'Show a saved JSON report in any format; the exit status is that of the saved run'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "fix" -d 'Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "diff" -d 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "policy" -d 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "injection" -d 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "reach" -d 'Trace a connection between two workloads step by step, and show where it fails'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "sync" -d 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, policies, uptime, and problems'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "rotate" -d 'Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "collect" -d 'Save the evidence that the checks need as one redacted file (a bundle)'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "ticket" -d 'Write a small redacted archive for a support ticket: the report and the evidence of its findings'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "node-snapshot" -d 'Save the CNI and runtime files of a node'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "demo" -d 'Check an embedded demo cluster with a known failure; without a name, list the demos'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "explain" -d 'Explain a check, or a text such as a log line, a response header, a status code or an exit code'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "test" -d 'Run the test cases of your own checks, and report results that differ from the card'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "new" -d 'Write a card to start your own check from'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "rbac" -d 'Print the RBAC role that the chosen checks need, as a manifest'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "mcp" -d 'Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "config" -d 'Show the settings of meshdoctor.toml and where each comes from'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "version" -d 'Print the version of meshdoctor and of its release data'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "check" -d 'Check a mesh: what is broken, the evidence, and how to repair it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "explain" -d 'Explain a check, a log line, a header, a status or an exit code'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "reach" -d 'Trace a connection between two workloads, and show where it fails'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "policy" -d 'Show who may connect to the ports of workloads, and why'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "injection" -d 'Show which pods would be injected, and their proxy settings'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "sync" -d 'Show whether control-plane replicas and proxies are in sync'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "rotate" -d 'Show the state of a certificate rotation and the next safe step'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "fix" -d 'Print the repair plan as a script or patches, or edit manifests'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "diff" -d 'Compare two reports: new, changed, fixed and unchanged findings'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "report" -d 'Show a saved JSON report in any format'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "collect" -d 'Save the evidence of the checks as one redacted file (a bundle)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "ticket" -d 'Write a small redacted archive for a support ticket'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "node-snapshot" -d 'Save the CNI and runtime files of a node'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "demo" -d 'Check an embedded demo cluster with a known failure'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "list" -d 'List the checks'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "new" -d 'Write a card to start your own check from'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "test" -d 'Run the test cases of your own checks'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "rbac" -d 'Print the RBAC role that the chosen checks need, as a manifest'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "mcp" -d 'Serve the checks to an AI agent (Model Context Protocol)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "config" -d 'Show the settings of meshdoctor.toml and their origin'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "version" -d 'Print the version of meshdoctor and of its release data'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check explain reach policy injection sync rotate fix diff report collect ticket node-snapshot demo list new test rbac mcp completions config version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -f -a "(__meshdoctor_checks)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -f -a "cni-exit-127 cni-unauthorized debug-image-ignored injector-fails-open native-sidecar-typo"

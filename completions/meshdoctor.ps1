@@ -31,26 +31,26 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a mesh: what is broken, the evidence, and how to repair it')
-            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a saved JSON report in any format; the exit status is that of the saved run')
-            [CompletionResult]::new('fix', 'fix', [CompletionResultType]::ParameterValue, 'Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared')
-            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect')
-            [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings')
-            [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Trace a connection between two workloads step by step, and show where it fails')
-            [CompletionResult]::new('sync', 'sync', [CompletionResultType]::ParameterValue, 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, policies, uptime, and problems')
-            [CompletionResult]::new('rotate', 'rotate', [CompletionResultType]::ParameterValue, 'Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait')
-            [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save the evidence that the checks need as one redacted file (a bundle)')
-            [CompletionResult]::new('ticket', 'ticket', [CompletionResultType]::ParameterValue, 'Write a small redacted archive for a support ticket: the report and the evidence of its findings')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check, a log line, a header, a status or an exit code')
+            [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Trace a connection between two workloads, and show where it fails')
+            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show who may connect to the ports of workloads, and why')
+            [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show which pods would be injected, and their proxy settings')
+            [CompletionResult]::new('sync', 'sync', [CompletionResultType]::ParameterValue, 'Show whether control-plane replicas and proxies are in sync')
+            [CompletionResult]::new('rotate', 'rotate', [CompletionResultType]::ParameterValue, 'Show the state of a certificate rotation and the next safe step')
+            [CompletionResult]::new('fix', 'fix', [CompletionResultType]::ParameterValue, 'Print the repair plan as a script or patches, or edit manifests')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: new, changed, fixed and unchanged findings')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a saved JSON report in any format')
+            [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save the evidence of the checks as one redacted file (a bundle)')
+            [CompletionResult]::new('ticket', 'ticket', [CompletionResultType]::ParameterValue, 'Write a small redacted archive for a support ticket')
             [CompletionResult]::new('node-snapshot', 'node-snapshot', [CompletionResultType]::ParameterValue, 'Save the CNI and runtime files of a node')
-            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Check an embedded demo cluster with a known failure; without a name, list the demos')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Check an embedded demo cluster with a known failure')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the checks')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check, or a text such as a log line, a response header, a status code or an exit code')
-            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the test cases of your own checks, and report results that differ from the card')
             [CompletionResult]::new('new', 'new', [CompletionResultType]::ParameterValue, 'Write a card to start your own check from')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the test cases of your own checks')
             [CompletionResult]::new('rbac', 'rbac', [CompletionResultType]::ParameterValue, 'Print the RBAC role that the chosen checks need, as a manifest')
-            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output')
+            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Serve the checks to an AI agent (Model Context Protocol)')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
-            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the settings of meshdoctor.toml and where each comes from')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the settings of meshdoctor.toml and their origin')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version of meshdoctor and of its release data')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -143,17 +143,12 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
-        'meshdoctor;report' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions')
+        'meshdoctor;explain' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
-            [CompletionResult]::new('--coverage', '--coverage', [CompletionResultType]::ParameterName, 'Show what was not checked completely, why, and how to check it')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -161,19 +156,12 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
-        'meshdoctor;fix' {
-            [CompletionResult]::new('--manifests', '--manifests', [CompletionResultType]::ParameterName, 'Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless --write is given')
-            [CompletionResult]::new('--values', '--values', [CompletionResultType]::ParameterName, 'Repair values for a Linkerd Helm chart instead, as with check --values. Repeatable; later files override earlier ones')
-            [CompletionResult]::new('--chart', '--chart', [CompletionResultType]::ParameterName, 'The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5')
-            [CompletionResult]::new('--linkerd-version', '--linkerd-version', [CompletionResultType]::ParameterName, 'With --manifests: the Linkerd release to check for, if they do not contain the control plane')
-            [CompletionResult]::new('--kubernetes-version', '--kubernetes-version', [CompletionResultType]::ParameterName, 'With --manifests: the Kubernetes version to check for, such as 1.34')
-            [CompletionResult]::new('--into', '--into', [CompletionResultType]::ParameterName, 'Namespace for manifests that name none, as with kubectl apply -n (default: default)')
-            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Run only these checks, categories or known defects (known-defect/ID), comma-separated')
-            [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Skip these checks, categories or known defects (known-defect/ID), comma-separated')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format. The default is a script for a cluster, and a diff for files')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format. The default is a script for a cluster, and a diff for files')
+        'meshdoctor;reach' {
+            [CompletionResult]::new('--traffic', '--traffic', [CompletionResultType]::ParameterName, 'Kind of traffic. By default, the report names the kinds that fail')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace for names without one, and for --matrix')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace for names without one, and for --matrix')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable')
             [CompletionResult]::new('--complete', '--complete', [CompletionResultType]::ParameterName, 'Declare that the dump lists every object of these kinds (comma-separated, or ''all'')')
             [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable')
@@ -204,27 +192,12 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
-            [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Edit the files of --manifests or --values, and check them again')
-            [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails')
+            [CompletionResult]::new('--matrix', '--matrix', [CompletionResultType]::ParameterName, 'Show which workloads of a namespace can connect to which of its Service ports')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster even if --nodes, --logs or --diagnostics is given')
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses; faster on the API server''s machine or a very fast link')
             [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
-            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
-            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
-            break
-        }
-        'meshdoctor;diff' {
-            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit with 1 if findings of at least this severity are new or worse (default error)')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
-            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -333,55 +306,6 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
-        'meshdoctor;reach' {
-            [CompletionResult]::new('--traffic', '--traffic', [CompletionResultType]::ParameterName, 'Kind of traffic. By default, the report names the kinds that fail')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace for names without one, and for --matrix')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace for names without one, and for --matrix')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable')
-            [CompletionResult]::new('--complete', '--complete', [CompletionResultType]::ParameterName, 'Declare that the dump lists every object of these kinds (comma-separated, or ''all'')')
-            [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable')
-            [CompletionResult]::new('--logs', '--logs', [CompletionResultType]::ParameterName, 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable')
-            [CompletionResult]::new('--proxies', '--proxies', [CompletionResultType]::ParameterName, 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards')
-            [CompletionResult]::new('--max-proxies', '--max-proxies', [CompletionResultType]::ParameterName, 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default')
-            [CompletionResult]::new('--prometheus', '--prometheus', [CompletionResultType]::ParameterName, 'Read the metrics of all proxies from a Prometheus server: its URL, or ''viz'' for the one of the viz extension')
-            [CompletionResult]::new('--prometheus-window', '--prometheus-window', [CompletionResultType]::ParameterName, 'The time between the two values, from 1m to 24h')
-            [CompletionResult]::new('--prometheus-token-file', '--prometheus-token-file', [CompletionResultType]::ParameterName, 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set')
-            [CompletionResult]::new('--prometheus-ca', '--prometheus-ca', [CompletionResultType]::ParameterName, 'File with the certificate authority of the Prometheus server (PEM); by default those of the system')
-            [CompletionResult]::new('--prometheus-label', '--prometheus-label', [CompletionResultType]::ParameterName, 'Read only series with this label, such as cluster=east if the server has series of several clusters. Repeatable')
-            [CompletionResult]::new('--diagnostics', '--diagnostics', [CompletionResultType]::ParameterName, 'Output of ''linkerd diagnostics'' in a file, to compare with the cluster or bundle. Repeatable')
-            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time')
-            [CompletionResult]::new('--linkerd-cli', '--linkerd-cli', [CompletionResultType]::ParameterName, 'The linkerd CLI: its path (with a ''/''), its version, or ''none''')
-            [CompletionResult]::new('-L', '-L ', [CompletionResultType]::ParameterName, 'Namespace of the control plane; by default found by its labels')
-            [CompletionResult]::new('--linkerd-namespace', '--linkerd-namespace', [CompletionResultType]::ParameterName, 'Namespace of the control plane; by default found by its labels')
-            [CompletionResult]::new('--cni-namespace', '--cni-namespace', [CompletionResultType]::ParameterName, 'Namespace of linkerd-cni; by default found by its labels')
-            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod')
-            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context. ''check'' accepts several and checks each cluster')
-            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster, instead of the context''s')
-            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user, instead of the context''s')
-            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Impersonate this user')
-            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Impersonate this group. Repeatable')
-            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer')
-            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
-            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
-            [CompletionResult]::new('--matrix', '--matrix', [CompletionResultType]::ParameterName, 'Show which workloads of a namespace can connect to which of its Service ports')
-            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster even if --nodes, --logs or --diagnostics is given')
-            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses; faster on the API server''s machine or a very fast link')
-            [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
-            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
-            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
-            break
-        }
         'meshdoctor;sync' {
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Show only proxies in these namespaces (comma-separated). The control plane is always shown')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Show only proxies in these namespaces (comma-separated). The control plane is always shown')
@@ -470,6 +394,95 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster even if --nodes, --logs or --diagnostics is given')
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses; faster on the API server''s machine or a very fast link')
             [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;fix' {
+            [CompletionResult]::new('--manifests', '--manifests', [CompletionResultType]::ParameterName, 'Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless --write is given')
+            [CompletionResult]::new('--values', '--values', [CompletionResultType]::ParameterName, 'Repair values for a Linkerd Helm chart instead, as with check --values. Repeatable; later files override earlier ones')
+            [CompletionResult]::new('--chart', '--chart', [CompletionResultType]::ParameterName, 'The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5')
+            [CompletionResult]::new('--linkerd-version', '--linkerd-version', [CompletionResultType]::ParameterName, 'With --manifests: the Linkerd release to check for, if they do not contain the control plane')
+            [CompletionResult]::new('--kubernetes-version', '--kubernetes-version', [CompletionResultType]::ParameterName, 'With --manifests: the Kubernetes version to check for, such as 1.34')
+            [CompletionResult]::new('--into', '--into', [CompletionResultType]::ParameterName, 'Namespace for manifests that name none, as with kubectl apply -n (default: default)')
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Run only these checks, categories or known defects (known-defect/ID), comma-separated')
+            [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Skip these checks, categories or known defects (known-defect/ID), comma-separated')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format. The default is a script for a cluster, and a diff for files')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format. The default is a script for a cluster, and a diff for files')
+            [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable')
+            [CompletionResult]::new('--complete', '--complete', [CompletionResultType]::ParameterName, 'Declare that the dump lists every object of these kinds (comma-separated, or ''all'')')
+            [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable')
+            [CompletionResult]::new('--logs', '--logs', [CompletionResultType]::ParameterName, 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable')
+            [CompletionResult]::new('--proxies', '--proxies', [CompletionResultType]::ParameterName, 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards')
+            [CompletionResult]::new('--max-proxies', '--max-proxies', [CompletionResultType]::ParameterName, 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default')
+            [CompletionResult]::new('--prometheus', '--prometheus', [CompletionResultType]::ParameterName, 'Read the metrics of all proxies from a Prometheus server: its URL, or ''viz'' for the one of the viz extension')
+            [CompletionResult]::new('--prometheus-window', '--prometheus-window', [CompletionResultType]::ParameterName, 'The time between the two values, from 1m to 24h')
+            [CompletionResult]::new('--prometheus-token-file', '--prometheus-token-file', [CompletionResultType]::ParameterName, 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set')
+            [CompletionResult]::new('--prometheus-ca', '--prometheus-ca', [CompletionResultType]::ParameterName, 'File with the certificate authority of the Prometheus server (PEM); by default those of the system')
+            [CompletionResult]::new('--prometheus-label', '--prometheus-label', [CompletionResultType]::ParameterName, 'Read only series with this label, such as cluster=east if the server has series of several clusters. Repeatable')
+            [CompletionResult]::new('--diagnostics', '--diagnostics', [CompletionResultType]::ParameterName, 'Output of ''linkerd diagnostics'' in a file, to compare with the cluster or bundle. Repeatable')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time')
+            [CompletionResult]::new('--linkerd-cli', '--linkerd-cli', [CompletionResultType]::ParameterName, 'The linkerd CLI: its path (with a ''/''), its version, or ''none''')
+            [CompletionResult]::new('-L', '-L ', [CompletionResultType]::ParameterName, 'Namespace of the control plane; by default found by its labels')
+            [CompletionResult]::new('--linkerd-namespace', '--linkerd-namespace', [CompletionResultType]::ParameterName, 'Namespace of the control plane; by default found by its labels')
+            [CompletionResult]::new('--cni-namespace', '--cni-namespace', [CompletionResultType]::ParameterName, 'Namespace of linkerd-cni; by default found by its labels')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context. ''check'' accepts several and checks each cluster')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user, instead of the context''s')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Impersonate this user')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Impersonate this group. Repeatable')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
+            [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Edit the files of --manifests or --values, and check them again')
+            [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster even if --nodes, --logs or --diagnostics is given')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses; faster on the API server''s machine or a very fast link')
+            [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;diff' {
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit with 1 if findings of at least this severity are new or worse (default error)')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;report' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
+            [CompletionResult]::new('--coverage', '--coverage', [CompletionResultType]::ParameterName, 'Show what was not checked completely, why, and how to check it')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no warnings or progress on standard error')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
@@ -653,12 +666,14 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
-        'meshdoctor;explain' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+        'meshdoctor;new' {
+            [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'Resource that the check evaluates, as kubectl names it: pods, servers.policy.linkerd.io')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'With --for: kind of the custom resource, such as Certificate')
+            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Folder to write the card to')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
+            [CompletionResult]::new('--cluster-scoped', '--cluster-scoped', [CompletionResultType]::ParameterName, 'With --kind: the resource is cluster-scoped')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -671,21 +686,6 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
-            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
-            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
-            break
-        }
-        'meshdoctor;new' {
-            [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'Resource that the check evaluates, as kubectl names it: pods, servers.policy.linkerd.io')
-            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'With --for: kind of the custom resource, such as Certificate')
-            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Folder to write the card to')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
-            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
-            [CompletionResult]::new('--cluster-scoped', '--cluster-scoped', [CompletionResultType]::ParameterName, 'With --kind: the resource is cluster-scoped')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -790,26 +790,26 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         }
         'meshdoctor;help' {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a mesh: what is broken, the evidence, and how to repair it')
-            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a saved JSON report in any format; the exit status is that of the saved run')
-            [CompletionResult]::new('fix', 'fix', [CompletionResultType]::ParameterValue, 'Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared')
-            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect')
-            [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings')
-            [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Trace a connection between two workloads step by step, and show where it fails')
-            [CompletionResult]::new('sync', 'sync', [CompletionResultType]::ParameterValue, 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, policies, uptime, and problems')
-            [CompletionResult]::new('rotate', 'rotate', [CompletionResultType]::ParameterValue, 'Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait')
-            [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save the evidence that the checks need as one redacted file (a bundle)')
-            [CompletionResult]::new('ticket', 'ticket', [CompletionResultType]::ParameterValue, 'Write a small redacted archive for a support ticket: the report and the evidence of its findings')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check, a log line, a header, a status or an exit code')
+            [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Trace a connection between two workloads, and show where it fails')
+            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show who may connect to the ports of workloads, and why')
+            [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show which pods would be injected, and their proxy settings')
+            [CompletionResult]::new('sync', 'sync', [CompletionResultType]::ParameterValue, 'Show whether control-plane replicas and proxies are in sync')
+            [CompletionResult]::new('rotate', 'rotate', [CompletionResultType]::ParameterValue, 'Show the state of a certificate rotation and the next safe step')
+            [CompletionResult]::new('fix', 'fix', [CompletionResultType]::ParameterValue, 'Print the repair plan as a script or patches, or edit manifests')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: new, changed, fixed and unchanged findings')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a saved JSON report in any format')
+            [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save the evidence of the checks as one redacted file (a bundle)')
+            [CompletionResult]::new('ticket', 'ticket', [CompletionResultType]::ParameterValue, 'Write a small redacted archive for a support ticket')
             [CompletionResult]::new('node-snapshot', 'node-snapshot', [CompletionResultType]::ParameterValue, 'Save the CNI and runtime files of a node')
-            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Check an embedded demo cluster with a known failure; without a name, list the demos')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Check an embedded demo cluster with a known failure')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the checks')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a check, or a text such as a log line, a response header, a status code or an exit code')
-            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the test cases of your own checks, and report results that differ from the card')
             [CompletionResult]::new('new', 'new', [CompletionResultType]::ParameterValue, 'Write a card to start your own check from')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the test cases of your own checks')
             [CompletionResult]::new('rbac', 'rbac', [CompletionResultType]::ParameterValue, 'Print the RBAC role that the chosen checks need, as a manifest')
-            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output')
+            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Serve the checks to an AI agent (Model Context Protocol)')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
-            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the settings of meshdoctor.toml and where each comes from')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the settings of meshdoctor.toml and their origin')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version of meshdoctor and of its release data')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -817,13 +817,10 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         'meshdoctor;help;check' {
             break
         }
-        'meshdoctor;help;report' {
+        'meshdoctor;help;explain' {
             break
         }
-        'meshdoctor;help;fix' {
-            break
-        }
-        'meshdoctor;help;diff' {
+        'meshdoctor;help;reach' {
             break
         }
         'meshdoctor;help;policy' {
@@ -832,13 +829,19 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         'meshdoctor;help;injection' {
             break
         }
-        'meshdoctor;help;reach' {
-            break
-        }
         'meshdoctor;help;sync' {
             break
         }
         'meshdoctor;help;rotate' {
+            break
+        }
+        'meshdoctor;help;fix' {
+            break
+        }
+        'meshdoctor;help;diff' {
+            break
+        }
+        'meshdoctor;help;report' {
             break
         }
         'meshdoctor;help;collect' {
@@ -856,13 +859,10 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         'meshdoctor;help;list' {
             break
         }
-        'meshdoctor;help;explain' {
+        'meshdoctor;help;new' {
             break
         }
         'meshdoctor;help;test' {
-            break
-        }
-        'meshdoctor;help;new' {
             break
         }
         'meshdoctor;help;rbac' {

@@ -1,7 +1,7 @@
 #compdef meshdoctor
 # Generated from the command line by `UPDATE=1 cargo test`; do not edit.
-_meshdoctor_checks() { compadd "$@" - annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation anchor-replaced-at-renewal control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale identity-serves-other-issuer issuer-drifted issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-renewal-unusable issuer-secret-invalid issuer-unsupported issuer-update-skipped node-clock-off old-anchor-removed-too-soon proxy-certificate-expired proxy-certificate-not-renewed proxy-certificate-of-old-issuer proxy-certificates-end-with-issuer proxy-clock-off proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-anchors-mixed trust-bundle-not-synced trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-mode-mixed cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-security-groups-strict cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-port-redirected api-server-unreadable cluster-dns-not-ready cluster-domain-not-served cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-domains-differ control-plane-ha-partial control-plane-missing control-plane-name-unresolved control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing control-plane-service-missing crd-missing destination-replica-stuck destination-updates-delayed endpoints-answer-stale extension-command-missing extension-namespace-twice extension-service-account-missing gitops-apply-failed gitops-ignore-ineffective heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled namespace-terminating network-policy-blocks-webhooks pod-network-overlaps proxy-cut-off proxy-init-not-root removed-component-left rollout-stuck service-account-missing validator-not-called validator-webhook-missing app-runs-as-proxy application-refuses-connections autoscaler-held-by-proxy await-hook-failing calico-connect-time-balancing call-to-missing-pod call-without-mtls cilium-socket-balancing data-plane-namespace-missing deleted-profile-in-use endpoint-refuses-ipv6 endpoints-unreachable external-workload-without-endpoint inbound-requests-shed init-container-before-proxy injected-container-not-started local-endpoints-missing network-policy-blocks-control-plane network-policy-blocks-proxy network-policy-blocks-scrapes opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch outbound-requests-shed pod-address-shared pod-dns-bypasses-cluster probe-fails-behind-proxy protocol-detection-times-out protocol-not-detected proxies-fail-on-some-nodes proxy-control-plane-differs proxy-cpu-limit-low proxy-defaults-broken proxy-ended-with-error proxy-endpoints-stale proxy-exports-many-series proxy-file-descriptors-low proxy-init-failing proxy-killed-at-shutdown proxy-memory-near-limit proxy-not-ready proxy-not-redirected proxy-of-removed-control-plane proxy-port-taken proxy-prestop-failing proxy-reports-errors proxy-request-unschedulable proxy-variable-undefined route-of-two-controllers server-identity-refused service-without-endpoints skip-outbound-ports-lost trace-collector-identity trace-collector-unreachable traffic-worse-than-before workload-account-missing workload-not-ready debug-image-ignored extension-injector-unavailable fargate-pod-injected host-network-not-injected identity-token-missing injected-container-altered injected-name-too-long injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable windows-pod-injected workload-half-meshed jaeger-cli-skew jaeger-namespace-empty jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete exported-headless-without-hostnames gateway-identity-mismatch gateway-probe-failing gateway-refuses-requests gateway-unavailable link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-probe-port-undeclared link-version-skew mirror-endpoints-outdated mirror-service-orphaned mirror-service-pruned mirror-service-without-endpoints multicluster-cli-skew multicluster-pods-not-running multicluster-proxy-outdated multicluster-proxy-unhealthy remote-account-missing service-mirror-legacy service-mirror-not-running service-mirror-reports-errors service-mirror-role-missing service-not-mirrored job-held-by-proxy job-proxy-not-ended native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused proxy-stopped-early apply-refused authentication-missing caller-without-identity default-policy-not-applied denied-although-authorized hook-refused identity-unknown identity-without-proxy ingress-bypasses-routes ingress-refused mirror-bypassed outbound-connection-forbidden pod-started-without-policy policy-answer-differs policy-audits policy-denies policy-ended-connections policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused proxy-policy-stale requests-rate-limited requests-without-route retry-without-condition route-backend-elsewhere route-backend-port-undeclared route-backend-without-endpoints route-not-accepted route-parent-port-undeclared route-status-unwritten route-without-clients scrape-refused server-http-on-opaque-port server-http-on-tls-port server-selects-nothing server-without-authorization servers-overlap skipped-port-bypasses-policy skipped-port-hides-identity traffic-split-ignored unmeshed-endpoint-bypasses-policy workload-without-authorization aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-closes-shutdown upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-mesh-tls upgrade-drops-opencensus upgrade-drops-value upgrade-heeds-timeouts upgrade-image-refused upgrade-needs-storage-migration upgrade-orphans-gateway-api upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-renames-port upgrade-rollout-blocked upgrade-stored-values-unusable upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone crds-overwritten-by-cli data-plane-skew gateway-api-after-controller gateway-api-missing gateway-api-owned-elsewhere gateway-api-releases-differ gateway-api-unsupported known-defect kubernetes-unsupported route-version-not-served stale-endpoints-release viz-address-unreachable viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-empty viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-mismatch viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-injector-ca-mismatch viz-tap-injector-missing viz-tap-key-mismatch }
-_meshdoctor_listed() { compadd "$@" - annotations certificates chart-values cni control-plane data-plane debug injection jaeger multicluster native-sidecar policy pre-install upgrades versions viz annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation anchor-replaced-at-renewal control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale identity-serves-other-issuer issuer-drifted issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-renewal-unusable issuer-secret-invalid issuer-unsupported issuer-update-skipped node-clock-off old-anchor-removed-too-soon proxy-certificate-expired proxy-certificate-not-renewed proxy-certificate-of-old-issuer proxy-certificates-end-with-issuer proxy-clock-off proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-anchors-mixed trust-bundle-not-synced trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-mode-mixed cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-security-groups-strict cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-port-redirected api-server-unreadable cluster-dns-not-ready cluster-domain-not-served cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-domains-differ control-plane-ha-partial control-plane-missing control-plane-name-unresolved control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing control-plane-service-missing crd-missing destination-replica-stuck destination-updates-delayed endpoints-answer-stale extension-command-missing extension-namespace-twice extension-service-account-missing gitops-apply-failed gitops-ignore-ineffective heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled namespace-terminating network-policy-blocks-webhooks pod-network-overlaps proxy-cut-off proxy-init-not-root removed-component-left rollout-stuck service-account-missing validator-not-called validator-webhook-missing app-runs-as-proxy application-refuses-connections autoscaler-held-by-proxy await-hook-failing calico-connect-time-balancing call-to-missing-pod call-without-mtls cilium-socket-balancing data-plane-namespace-missing deleted-profile-in-use endpoint-refuses-ipv6 endpoints-unreachable external-workload-without-endpoint inbound-requests-shed init-container-before-proxy injected-container-not-started local-endpoints-missing network-policy-blocks-control-plane network-policy-blocks-proxy network-policy-blocks-scrapes opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch outbound-requests-shed pod-address-shared pod-dns-bypasses-cluster probe-fails-behind-proxy protocol-detection-times-out protocol-not-detected proxies-fail-on-some-nodes proxy-control-plane-differs proxy-cpu-limit-low proxy-defaults-broken proxy-ended-with-error proxy-endpoints-stale proxy-exports-many-series proxy-file-descriptors-low proxy-init-failing proxy-killed-at-shutdown proxy-memory-near-limit proxy-not-ready proxy-not-redirected proxy-of-removed-control-plane proxy-port-taken proxy-prestop-failing proxy-reports-errors proxy-request-unschedulable proxy-variable-undefined route-of-two-controllers server-identity-refused service-without-endpoints skip-outbound-ports-lost trace-collector-identity trace-collector-unreachable traffic-worse-than-before workload-account-missing workload-not-ready debug-image-ignored extension-injector-unavailable fargate-pod-injected host-network-not-injected identity-token-missing injected-container-altered injected-name-too-long injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable windows-pod-injected workload-half-meshed jaeger-cli-skew jaeger-namespace-empty jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete exported-headless-without-hostnames gateway-identity-mismatch gateway-probe-failing gateway-refuses-requests gateway-unavailable link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-probe-port-undeclared link-version-skew mirror-endpoints-outdated mirror-service-orphaned mirror-service-pruned mirror-service-without-endpoints multicluster-cli-skew multicluster-pods-not-running multicluster-proxy-outdated multicluster-proxy-unhealthy remote-account-missing service-mirror-legacy service-mirror-not-running service-mirror-reports-errors service-mirror-role-missing service-not-mirrored job-held-by-proxy job-proxy-not-ended native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused proxy-stopped-early apply-refused authentication-missing caller-without-identity default-policy-not-applied denied-although-authorized hook-refused identity-unknown identity-without-proxy ingress-bypasses-routes ingress-refused mirror-bypassed outbound-connection-forbidden pod-started-without-policy policy-answer-differs policy-audits policy-denies policy-ended-connections policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused proxy-policy-stale requests-rate-limited requests-without-route retry-without-condition route-backend-elsewhere route-backend-port-undeclared route-backend-without-endpoints route-not-accepted route-parent-port-undeclared route-status-unwritten route-without-clients scrape-refused server-http-on-opaque-port server-http-on-tls-port server-selects-nothing server-without-authorization servers-overlap skipped-port-bypasses-policy skipped-port-hides-identity traffic-split-ignored unmeshed-endpoint-bypasses-policy workload-without-authorization aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-closes-shutdown upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-mesh-tls upgrade-drops-opencensus upgrade-drops-value upgrade-heeds-timeouts upgrade-image-refused upgrade-needs-storage-migration upgrade-orphans-gateway-api upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-renames-port upgrade-rollout-blocked upgrade-stored-values-unusable upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone crds-overwritten-by-cli data-plane-skew gateway-api-after-controller gateway-api-missing gateway-api-owned-elsewhere gateway-api-releases-differ gateway-api-unsupported known-defect kubernetes-unsupported route-version-not-served stale-endpoints-release viz-address-unreachable viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-empty viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-mismatch viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-injector-ca-mismatch viz-tap-injector-missing viz-tap-key-mismatch }
+_meshdoctor_checks() { compadd "$@" - annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation anchor-replaced-at-renewal control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale identity-serves-other-issuer issuer-drifted issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-renewal-unusable issuer-secret-invalid issuer-unsupported issuer-update-skipped node-clock-off old-anchor-removed-too-soon proxy-certificate-expired proxy-certificate-not-renewed proxy-certificate-of-old-issuer proxy-certificates-end-with-issuer proxy-clock-off proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-anchors-mixed trust-bundle-not-synced trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-mode-mixed cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-security-groups-strict cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-port-redirected api-server-unreadable cluster-dns-not-ready cluster-domain-not-served cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-domains-differ control-plane-ha-partial control-plane-missing control-plane-name-unresolved control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing control-plane-service-missing crd-missing destination-replica-stuck destination-updates-delayed endpoints-answer-stale extension-command-missing extension-namespace-twice extension-service-account-missing gitops-apply-failed gitops-ignore-ineffective heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled namespace-terminating network-policy-blocks-webhooks pod-network-overlaps proxy-cut-off proxy-init-not-root removed-component-left rollout-stuck service-account-missing validator-not-called validator-webhook-missing app-runs-as-proxy application-refuses-connections autoscaler-held-by-proxy await-hook-failing calico-connect-time-balancing call-to-missing-pod call-without-mtls cilium-socket-balancing data-plane-namespace-missing deleted-profile-in-use endpoint-refuses-ipv6 endpoints-unreachable external-workload-without-endpoint inbound-requests-shed init-container-before-proxy injected-container-not-started local-endpoints-missing network-policy-blocks-control-plane network-policy-blocks-proxy network-policy-blocks-scrapes opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch outbound-requests-shed pod-address-shared pod-dns-bypasses-cluster probe-fails-behind-proxy protocol-detection-times-out protocol-not-detected proxies-fail-on-some-nodes proxy-control-plane-differs proxy-cpu-limit-low proxy-defaults-broken proxy-ended-with-error proxy-endpoints-stale proxy-exports-many-series proxy-file-descriptors-low proxy-init-failing proxy-killed-at-shutdown proxy-memory-near-limit proxy-not-ready proxy-not-redirected proxy-of-removed-control-plane proxy-port-taken proxy-prestop-failing proxy-reports-errors proxy-request-unschedulable proxy-variable-undefined route-of-two-controllers server-identity-refused service-without-endpoints skip-outbound-ports-lost trace-collector-identity trace-collector-unreachable traffic-worse-than-before workload-account-missing workload-not-ready debug-image-ignored extension-injector-unavailable fargate-pod-injected host-network-not-injected identity-token-missing injected-container-altered injected-name-too-long injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable windows-pod-injected workload-half-meshed jaeger-cli-skew jaeger-namespace-empty jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete exported-headless-without-hostnames gateway-identity-mismatch gateway-probe-failing gateway-refuses-requests gateway-unavailable link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-probe-port-undeclared link-version-skew mirror-endpoints-outdated mirror-service-orphaned mirror-service-pruned mirror-service-without-endpoints multicluster-cli-skew multicluster-pods-not-running multicluster-proxy-outdated multicluster-proxy-unhealthy remote-account-missing service-mirror-legacy service-mirror-not-running service-mirror-reports-errors service-mirror-role-missing service-not-mirrored job-held-by-proxy job-proxy-not-ended native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused proxy-stopped-early apply-refused authentication-missing caller-without-identity default-policy-not-applied denied-although-authorized hook-refused identity-unknown identity-without-proxy ingress-bypasses-routes ingress-refused mirror-bypassed outbound-connection-forbidden pod-started-without-policy policy-answer-differs policy-audits policy-denies policy-ended-connections policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused proxy-policy-stale requests-rate-limited requests-without-route retry-without-condition route-backend-elsewhere route-backend-port-undeclared route-backend-without-endpoints route-not-accepted route-parent-port-undeclared route-status-unwritten route-without-clients scrape-refused server-http-on-opaque-port server-http-on-tls-port server-selects-nothing server-without-authorization servers-overlap session-affinity-ignored skipped-port-bypasses-policy skipped-port-hides-identity traffic-split-ignored unmeshed-endpoint-bypasses-policy workload-without-authorization aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-closes-shutdown upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-mesh-tls upgrade-drops-opencensus upgrade-drops-value upgrade-heeds-timeouts upgrade-image-refused upgrade-needs-storage-migration upgrade-orphans-gateway-api upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-renames-port upgrade-rollout-blocked upgrade-stored-values-unusable upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone crds-overwritten-by-cli data-plane-skew gateway-api-after-controller gateway-api-missing gateway-api-owned-elsewhere gateway-api-releases-differ gateway-api-unsupported known-defect kubernetes-unsupported route-version-not-served stale-endpoints-release viz-address-unreachable viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-empty viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-mismatch viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-injector-ca-mismatch viz-tap-injector-missing viz-tap-key-mismatch viz-tap-not-enabled }
+_meshdoctor_listed() { compadd "$@" - annotations certificates chart-values cni control-plane data-plane debug injection jaeger multicluster native-sidecar policy pre-install upgrades versions viz annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation anchor-replaced-at-renewal control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale identity-serves-other-issuer issuer-drifted issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-renewal-unusable issuer-secret-invalid issuer-unsupported issuer-update-skipped node-clock-off old-anchor-removed-too-soon proxy-certificate-expired proxy-certificate-not-renewed proxy-certificate-of-old-issuer proxy-certificates-end-with-issuer proxy-clock-off proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-anchors-mixed trust-bundle-not-synced trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-mode-mixed cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-security-groups-strict cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-port-redirected api-server-unreadable cluster-dns-not-ready cluster-domain-not-served cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-domains-differ control-plane-ha-partial control-plane-missing control-plane-name-unresolved control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing control-plane-service-missing crd-missing destination-replica-stuck destination-updates-delayed endpoints-answer-stale extension-command-missing extension-namespace-twice extension-service-account-missing gitops-apply-failed gitops-ignore-ineffective heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled namespace-terminating network-policy-blocks-webhooks pod-network-overlaps proxy-cut-off proxy-init-not-root removed-component-left rollout-stuck service-account-missing validator-not-called validator-webhook-missing app-runs-as-proxy application-refuses-connections autoscaler-held-by-proxy await-hook-failing calico-connect-time-balancing call-to-missing-pod call-without-mtls cilium-socket-balancing data-plane-namespace-missing deleted-profile-in-use endpoint-refuses-ipv6 endpoints-unreachable external-workload-without-endpoint inbound-requests-shed init-container-before-proxy injected-container-not-started local-endpoints-missing network-policy-blocks-control-plane network-policy-blocks-proxy network-policy-blocks-scrapes opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch outbound-requests-shed pod-address-shared pod-dns-bypasses-cluster probe-fails-behind-proxy protocol-detection-times-out protocol-not-detected proxies-fail-on-some-nodes proxy-control-plane-differs proxy-cpu-limit-low proxy-defaults-broken proxy-ended-with-error proxy-endpoints-stale proxy-exports-many-series proxy-file-descriptors-low proxy-init-failing proxy-killed-at-shutdown proxy-memory-near-limit proxy-not-ready proxy-not-redirected proxy-of-removed-control-plane proxy-port-taken proxy-prestop-failing proxy-reports-errors proxy-request-unschedulable proxy-variable-undefined route-of-two-controllers server-identity-refused service-without-endpoints skip-outbound-ports-lost trace-collector-identity trace-collector-unreachable traffic-worse-than-before workload-account-missing workload-not-ready debug-image-ignored extension-injector-unavailable fargate-pod-injected host-network-not-injected identity-token-missing injected-container-altered injected-name-too-long injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable windows-pod-injected workload-half-meshed jaeger-cli-skew jaeger-namespace-empty jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete exported-headless-without-hostnames gateway-identity-mismatch gateway-probe-failing gateway-refuses-requests gateway-unavailable link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-probe-port-undeclared link-version-skew mirror-endpoints-outdated mirror-service-orphaned mirror-service-pruned mirror-service-without-endpoints multicluster-cli-skew multicluster-pods-not-running multicluster-proxy-outdated multicluster-proxy-unhealthy remote-account-missing service-mirror-legacy service-mirror-not-running service-mirror-reports-errors service-mirror-role-missing service-not-mirrored job-held-by-proxy job-proxy-not-ended native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused proxy-stopped-early apply-refused authentication-missing caller-without-identity default-policy-not-applied denied-although-authorized hook-refused identity-unknown identity-without-proxy ingress-bypasses-routes ingress-refused mirror-bypassed outbound-connection-forbidden pod-started-without-policy policy-answer-differs policy-audits policy-denies policy-ended-connections policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused proxy-policy-stale requests-rate-limited requests-without-route retry-without-condition route-backend-elsewhere route-backend-port-undeclared route-backend-without-endpoints route-not-accepted route-parent-port-undeclared route-status-unwritten route-without-clients scrape-refused server-http-on-opaque-port server-http-on-tls-port server-selects-nothing server-without-authorization servers-overlap session-affinity-ignored skipped-port-bypasses-policy skipped-port-hides-identity traffic-split-ignored unmeshed-endpoint-bypasses-policy workload-without-authorization aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-closes-shutdown upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-mesh-tls upgrade-drops-opencensus upgrade-drops-value upgrade-heeds-timeouts upgrade-image-refused upgrade-needs-storage-migration upgrade-orphans-gateway-api upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-renames-port upgrade-rollout-blocked upgrade-stored-values-unusable upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone crds-overwritten-by-cli data-plane-skew gateway-api-after-controller gateway-api-missing gateway-api-owned-elsewhere gateway-api-releases-differ gateway-api-unsupported known-defect kubernetes-unsupported route-version-not-served stale-endpoints-release viz-address-unreachable viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-empty viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-mismatch viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-injector-ca-mismatch viz-tap-injector-missing viz-tap-key-mismatch viz-tap-not-enabled }
 _meshdoctor_contexts() { compadd "$@" - ${(f)"$(kubectl config get-contexts -o name 2>/dev/null)"} }
 _meshdoctor_namespaces() { compadd "$@" - ${(f)"$(kubectl --request-timeout=2s get namespaces -o 'jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}' 2>/dev/null)"} }
 _meshdoctor_targets() { compadd "$@" -S / - ${(f)"$(kubectl --request-timeout=2s get namespaces -o 'jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}' 2>/dev/null)"} }
@@ -135,52 +135,41 @@ never\:"Never"))' \
 '*::files -- Bundles, dumps or folders to read instead of the cluster, as with --bundle:_files' \
 && ret=0
 ;;
-(report)
+(explain)
 _arguments "${_arguments_options[@]}" : \
-'*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-o+[Output format]:OUTPUT:((text\:"Plain text"
+markdown\:"Markdown, as on the documentation page"
+json\:"JSON"))' \
+'--output=[Output format]:OUTPUT:((text\:"Plain text"
+markdown\:"Markdown, as on the documentation page"
+json\:"JSON"))' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
 '(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
-'--coverage[Show what was not checked completely, why, and how to check it]' \
-'(-v --verbose)-q[Print no warnings or progress on standard error]' \
-'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':file -- The report that check -o json=FILE wrote; '\''-'\'' for standard input:_files' \
+'*::text -- A check id, a known defect (known-defect/ID), the hint anchor of a row of '\''linkerd check'\'' (l5d-...), or a text to explain; '\''-'\'' reads a text from standard input:_meshdoctor_checks' \
 && ret=0
 ;;
-(fix)
+(reach)
 _arguments "${_arguments_options[@]}" : \
-'(--live --nodes --logs)*--manifests=[Repair manifests instead of a cluster\: files or folders. Several paths may follow. Shows a diff unless --write is given]:PATH:_files' \
-'(--live --nodes --logs --bundle)*--values=[Repair values for a Linkerd Helm chart instead, as with check --values. Repeatable; later files override earlier ones]:FILE:_files' \
-'--chart=[The chart that --values are for, and its release\: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5]:CHART@RELEASE:_default' \
-'--linkerd-version=[With --manifests\: the Linkerd release to check for, if they do not contain the control plane]:RELEASE:_default' \
-'--kubernetes-version=[With --manifests\: the Kubernetes version to check for, such as 1.34]:VERSION:_default' \
-'--into=[Namespace for manifests that name none, as with kubectl apply -n (default\: default)]:NAMESPACE:_meshdoctor_namespaces' \
-'*--only=[Run only these checks, categories or known defects (known-defect/ID), comma-separated]:CHECK,...:_sequence _meshdoctor_listed' \
-'*--skip=[Skip these checks, categories or known defects (known-defect/ID), comma-separated]:CHECK,...:_sequence _meshdoctor_listed' \
-'*-n+[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
-'*--namespace=[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
-'-o+[Output format. The default is a script for a cluster, and a diff for files]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
-patch\:"Patches of objects, in the form of a kustomization"
-values\:"The chart values that steps set, for the values files of each chart"
-diff\:"A unified diff of the files of --manifests or --values"
-sarif\:"The findings of these files as SARIF, each with its edit under \`fixes\`"
-json\:"JSON"))' \
-'--output=[Output format. The default is a script for a cluster, and a diff for files]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
-patch\:"Patches of objects, in the form of a kustomization"
-values\:"The chart values that steps set, for the values files of each chart"
-diff\:"A unified diff of the files of --manifests or --values"
-sarif\:"The findings of these files as SARIF, each with its edit under \`fixes\`"
-json\:"JSON"))' \
+'--traffic=[Kind of traffic. By default, the report names the kinds that fail]:KIND:((http1\:"HTTP/1"
+http2\:"HTTP/2, such as gRPC"
+client-first\:"Another protocol in which the client sends the first byte"
+server-first\:"Another protocol in which the server sends the first byte"))' \
+'-n+[Namespace for names without one, and for --matrix]:NAMESPACE:_meshdoctor_namespaces' \
+'--namespace=[Namespace for names without one, and for --matrix]:NAMESPACE:_meshdoctor_namespaces' \
+'-o+[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"
+html\:"An HTML page with the path of each connection"))' \
+'--output=[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"
+html\:"An HTML page with the path of each connection"))' \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
 '*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
@@ -213,8 +202,7 @@ always\:"Always"
 never\:"Never"))' \
 '*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
 '(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
-'--write[Edit the files of --manifests or --values, and check them again]' \
-'(--manifests --values --bundle --nodes --logs -o --output)--apply[Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails]' \
+'()--matrix[Show which workloads of a namespace can connect to which of its Service ports]' \
 '(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards]' \
@@ -225,28 +213,8 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'::report -- A bundle, dump or folder to read instead of the cluster, as with --bundle, or a saved report (check -o json=FILE), whose plan is printed as it is:_files' \
-&& ret=0
-;;
-(diff)
-_arguments "${_arguments_options[@]}" : \
-'--fail-on=[Exit with 1 if findings of at least this severity are new or worse (default error)]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
-'-o+[Output format]:OUTPUT:((table\:"A table"
-json\:"JSON"))' \
-'--output=[Output format]:OUTPUT:((table\:"A table"
-json\:"JSON"))' \
-'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
-always\:"Always"
-never\:"Never"))' \
-'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
-'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
-'-h[Print help (see more with '\''--help'\'')]' \
-'--help[Print help (see more with '\''--help'\'')]' \
-'-V[Print version]' \
-'--version[Print version]' \
-':before -- The earlier report (check -o json=FILE), or a bundle or folder, which is checked first:_files' \
-':after -- The later report, bundle or folder:_files' \
+'::from -- The client\: a pod or a workload, NAMESPACE/NAME, or NAME with --namespace:_meshdoctor_targets' \
+'::to -- The destination\: a Service, workload or pod, NAMESPACE/NAME\[\:PORT\], or NAME\[\:PORT\] with --namespace; or HOST\:PORT:_meshdoctor_targets' \
 && ret=0
 ;;
 (policy)
@@ -362,67 +330,6 @@ never\:"Never"))' \
 '-V[Print version]' \
 '--version[Print version]' \
 '*::targets -- NAMESPACE, or NAMESPACE/NAME of a pod or workload; by default everything:_default' \
-&& ret=0
-;;
-(reach)
-_arguments "${_arguments_options[@]}" : \
-'--traffic=[Kind of traffic. By default, the report names the kinds that fail]:KIND:((http1\:"HTTP/1"
-http2\:"HTTP/2, such as gRPC"
-client-first\:"Another protocol in which the client sends the first byte"
-server-first\:"Another protocol in which the server sends the first byte"))' \
-'-n+[Namespace for names without one, and for --matrix]:NAMESPACE:_meshdoctor_namespaces' \
-'--namespace=[Namespace for names without one, and for --matrix]:NAMESPACE:_meshdoctor_namespaces' \
-'-o+[Output format]:OUTPUT:((table\:"A table"
-json\:"JSON"
-html\:"An HTML page with the path of each connection"))' \
-'--output=[Output format]:OUTPUT:((table\:"A table"
-json\:"JSON"
-html\:"An HTML page with the path of each connection"))' \
-'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
-'*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
-'*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
-'(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
-'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
-'(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
-'--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
-'--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \
-'--prometheus-ca=[File with the certificate authority of the Prometheus server (PEM); by default those of the system]:FILE:_files' \
-'*--prometheus-label=[Read only series with this label, such as cluster=east if the server has series of several clusters. Repeatable]:LABEL=VALUE:_default' \
-'*--diagnostics=[Output of '\''linkerd diagnostics'\'' in a file, to compare with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
-'--at=[Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time]:RFC3339:_default' \
-'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\'']:PATH|VERSION|none:_default' \
-'-L+[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
-'--linkerd-namespace=[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
-'--cni-namespace=[Namespace of linkerd-cni; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
-'--kubeconfig=[Kubeconfig file; by default \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[Kubeconfig context. '\''check'\'' accepts several and checks each cluster]:NAME:_meshdoctor_contexts' \
-'--cluster=[Kubeconfig cluster, instead of the context'\''s]:NAME:_default' \
-'--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
-'--as=[Impersonate this user]:USER:_default' \
-'*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
-'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
-always\:"Always"
-never\:"Never"))' \
-'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
-'()--matrix[Show which workloads of a namespace can connect to which of its Service ports]' \
-'(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
-'--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
-'--probe[Also query running programs through port-forwards]' \
-'(-v --verbose)-q[Print no warnings or progress on standard error]' \
-'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
-'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
-'-h[Print help (see more with '\''--help'\'')]' \
-'--help[Print help (see more with '\''--help'\'')]' \
-'-V[Print version]' \
-'--version[Print version]' \
-'::from -- The client\: a pod or a workload, NAMESPACE/NAME, or NAME with --namespace:_meshdoctor_targets' \
-'::to -- The destination\: a Service, workload or pod, NAMESPACE/NAME\[\:PORT\], or NAME\[\:PORT\] with --namespace; or HOST\:PORT:_meshdoctor_targets' \
 && ret=0
 ;;
 (sync)
@@ -542,6 +449,120 @@ never\:"Never"))' \
 '-V[Print version]' \
 '--version[Print version]' \
 '*::files -- Bundles, dumps or folders to read instead of the cluster, as with --bundle:_files' \
+&& ret=0
+;;
+(fix)
+_arguments "${_arguments_options[@]}" : \
+'(--live --nodes --logs)*--manifests=[Repair manifests instead of a cluster\: files or folders. Several paths may follow. Shows a diff unless --write is given]:PATH:_files' \
+'(--live --nodes --logs --bundle)*--values=[Repair values for a Linkerd Helm chart instead, as with check --values. Repeatable; later files override earlier ones]:FILE:_files' \
+'--chart=[The chart that --values are for, and its release\: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5]:CHART@RELEASE:_default' \
+'--linkerd-version=[With --manifests\: the Linkerd release to check for, if they do not contain the control plane]:RELEASE:_default' \
+'--kubernetes-version=[With --manifests\: the Kubernetes version to check for, such as 1.34]:VERSION:_default' \
+'--into=[Namespace for manifests that name none, as with kubectl apply -n (default\: default)]:NAMESPACE:_meshdoctor_namespaces' \
+'*--only=[Run only these checks, categories or known defects (known-defect/ID), comma-separated]:CHECK,...:_sequence _meshdoctor_listed' \
+'*--skip=[Skip these checks, categories or known defects (known-defect/ID), comma-separated]:CHECK,...:_sequence _meshdoctor_listed' \
+'*-n+[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
+'*--namespace=[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
+'-o+[Output format. The default is a script for a cluster, and a diff for files]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
+patch\:"Patches of objects, in the form of a kustomization"
+values\:"The chart values that steps set, for the values files of each chart"
+diff\:"A unified diff of the files of --manifests or --values"
+sarif\:"The findings of these files as SARIF, each with its edit under \`fixes\`"
+json\:"JSON"))' \
+'--output=[Output format. The default is a script for a cluster, and a diff for files]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
+patch\:"Patches of objects, in the form of a kustomization"
+values\:"The chart values that steps set, for the values files of each chart"
+diff\:"A unified diff of the files of --manifests or --values"
+sarif\:"The findings of these files as SARIF, each with its edit under \`fixes\`"
+json\:"JSON"))' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
+'*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
+'*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
+'(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
+'(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
+'--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
+'--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \
+'--prometheus-ca=[File with the certificate authority of the Prometheus server (PEM); by default those of the system]:FILE:_files' \
+'*--prometheus-label=[Read only series with this label, such as cluster=east if the server has series of several clusters. Repeatable]:LABEL=VALUE:_default' \
+'*--diagnostics=[Output of '\''linkerd diagnostics'\'' in a file, to compare with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
+'--at=[Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\'']:PATH|VERSION|none:_default' \
+'-L+[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--linkerd-namespace=[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--cni-namespace=[Namespace of linkerd-cni; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--kubeconfig=[Kubeconfig file; by default \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'*--context=[Kubeconfig context. '\''check'\'' accepts several and checks each cluster]:NAME:_meshdoctor_contexts' \
+'--cluster=[Kubeconfig cluster, instead of the context'\''s]:NAME:_default' \
+'--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
+'--as=[Impersonate this user]:USER:_default' \
+'*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'--write[Edit the files of --manifests or --values, and check them again]' \
+'(--manifests --values --bundle --nodes --logs -o --output)--apply[Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails]' \
+'(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
+'--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'::report -- A bundle, dump or folder to read instead of the cluster, as with --bundle, or a saved report (check -o json=FILE), whose plan is printed as it is:_files' \
+&& ret=0
+;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+'--fail-on=[Exit with 1 if findings of at least this severity are new or worse (default error)]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
+'-o+[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"))' \
+'--output=[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"))' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':before -- The earlier report (check -o json=FILE), or a bundle or folder, which is checked first:_files' \
+':after -- The later report, bundle or folder:_files' \
+&& ret=0
+;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+'*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'--coverage[Show what was not checked completely, why, and how to check it]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':file -- The report that check -o json=FILE wrote; '\''-'\'' for standard input:_files' \
 && ret=0
 ;;
 (collect)
@@ -740,43 +761,6 @@ never\:"Never"))' \
 '*::only -- List only these checks or categories (comma-separated):_sequence _meshdoctor_listed' \
 && ret=0
 ;;
-(explain)
-_arguments "${_arguments_options[@]}" : \
-'-o+[Output format]:OUTPUT:((text\:"Plain text"
-markdown\:"Markdown, as on the documentation page"
-json\:"JSON"))' \
-'--output=[Output format]:OUTPUT:((text\:"Plain text"
-markdown\:"Markdown, as on the documentation page"
-json\:"JSON"))' \
-'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
-always\:"Always"
-never\:"Never"))' \
-'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
-'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
-'-h[Print help (see more with '\''--help'\'')]' \
-'--help[Print help (see more with '\''--help'\'')]' \
-'-V[Print version]' \
-'--version[Print version]' \
-'*::text -- A check id, a known defect (known-defect/ID), the hint anchor of a row of '\''linkerd check'\'' (l5d-...), or a text to explain; '\''-'\'' reads a text from standard input:_meshdoctor_checks' \
-&& ret=0
-;;
-(test)
-_arguments "${_arguments_options[@]}" : \
-'()*--builtin=[Built-in checks or categories instead (comma-separated)]:CHECK,...:_default' \
-'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
-always\:"Always"
-never\:"Never"))' \
-'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
-'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
-'-h[Print help (see more with '\''--help'\'')]' \
-'--help[Print help (see more with '\''--help'\'')]' \
-'-V[Print version]' \
-'--version[Print version]' \
-'*::folders -- Folders with cards, or single cards (default\: those of --checks):_files' \
-&& ret=0
-;;
 (new)
 _arguments "${_arguments_options[@]}" : \
 '--for=[Resource that the check evaluates, as kubectl names it\: pods, servers.policy.linkerd.io]:RESOURCE:_default' \
@@ -794,6 +778,22 @@ never\:"Never"))' \
 '-V[Print version]' \
 '--version[Print version]' \
 ':check -- Id of the check\: lower-case words for the bad state, joined by dashes, such as workload-without-owner:_default' \
+&& ret=0
+;;
+(test)
+_arguments "${_arguments_options[@]}" : \
+'()*--builtin=[Built-in checks or categories instead (comma-separated)]:CHECK,...:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'*::folders -- Folders with cards, or single cards (default\: those of --checks):_files' \
 && ret=0
 ;;
 (rbac)
@@ -925,15 +925,11 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
-(report)
+(explain)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
-(fix)
-_arguments "${_arguments_options[@]}" : \
-&& ret=0
-;;
-(diff)
+(reach)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -945,15 +941,23 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
-(reach)
-_arguments "${_arguments_options[@]}" : \
-&& ret=0
-;;
 (sync)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
 (rotate)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(fix)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(report)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -977,15 +981,11 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
-(explain)
+(new)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
 (test)
-_arguments "${_arguments_options[@]}" : \
-&& ret=0
-;;
-(new)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -1026,26 +1026,26 @@ esac
 _meshdoctor_commands() {
     local commands; commands=(
 'check:Check a mesh\: what is broken, the evidence, and how to repair it' \
-'report:Show a saved JSON report in any format; the exit status is that of the saved run' \
-'fix:Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests' \
-'diff:Compare two reports\: new, changed, fixed and unchanged findings, and what cannot be compared' \
-'policy:Show the effective policy of workload ports\: who may connect, why, and which policies have no effect' \
-'injection:Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings' \
-'reach:Trace a connection between two workloads step by step, and show where it fails' \
-'sync:Show whether each control-plane replica and a sample of proxies are in sync\: version, certificate, connections to the control plane, endpoints, policies, uptime, and problems' \
-'rotate:Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait' \
-'collect:Save the evidence that the checks need as one redacted file (a bundle)' \
-'ticket:Write a small redacted archive for a support ticket\: the report and the evidence of its findings' \
+'explain:Explain a check, a log line, a header, a status or an exit code' \
+'reach:Trace a connection between two workloads, and show where it fails' \
+'policy:Show who may connect to the ports of workloads, and why' \
+'injection:Show which pods would be injected, and their proxy settings' \
+'sync:Show whether control-plane replicas and proxies are in sync' \
+'rotate:Show the state of a certificate rotation and the next safe step' \
+'fix:Print the repair plan as a script or patches, or edit manifests' \
+'diff:Compare two reports\: new, changed, fixed and unchanged findings' \
+'report:Show a saved JSON report in any format' \
+'collect:Save the evidence of the checks as one redacted file (a bundle)' \
+'ticket:Write a small redacted archive for a support ticket' \
 'node-snapshot:Save the CNI and runtime files of a node' \
-'demo:Check an embedded demo cluster with a known failure; without a name, list the demos' \
+'demo:Check an embedded demo cluster with a known failure' \
 'list:List the checks' \
-'explain:Explain a check, or a text such as a log line, a response header, a status code or an exit code' \
-'test:Run the test cases of your own checks, and report results that differ from the card' \
 'new:Write a card to start your own check from' \
+'test:Run the test cases of your own checks' \
 'rbac:Print the RBAC role that the chosen checks need, as a manifest' \
-'mcp:Serve the checks to an AI agent\: a read-only server of the Model Context Protocol on standard input and output' \
+'mcp:Serve the checks to an AI agent (Model Context Protocol)' \
 'completions:Print a completion script for a shell' \
-'config:Show the settings of meshdoctor.toml and where each comes from' \
+'config:Show the settings of meshdoctor.toml and their origin' \
 'version:Print the version of meshdoctor and of its release data' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
@@ -1095,26 +1095,26 @@ _meshdoctor__subcmd__fix_commands() {
 _meshdoctor__subcmd__help_commands() {
     local commands; commands=(
 'check:Check a mesh\: what is broken, the evidence, and how to repair it' \
-'report:Show a saved JSON report in any format; the exit status is that of the saved run' \
-'fix:Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests' \
-'diff:Compare two reports\: new, changed, fixed and unchanged findings, and what cannot be compared' \
-'policy:Show the effective policy of workload ports\: who may connect, why, and which policies have no effect' \
-'injection:Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings' \
-'reach:Trace a connection between two workloads step by step, and show where it fails' \
-'sync:Show whether each control-plane replica and a sample of proxies are in sync\: version, certificate, connections to the control plane, endpoints, policies, uptime, and problems' \
-'rotate:Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait' \
-'collect:Save the evidence that the checks need as one redacted file (a bundle)' \
-'ticket:Write a small redacted archive for a support ticket\: the report and the evidence of its findings' \
+'explain:Explain a check, a log line, a header, a status or an exit code' \
+'reach:Trace a connection between two workloads, and show where it fails' \
+'policy:Show who may connect to the ports of workloads, and why' \
+'injection:Show which pods would be injected, and their proxy settings' \
+'sync:Show whether control-plane replicas and proxies are in sync' \
+'rotate:Show the state of a certificate rotation and the next safe step' \
+'fix:Print the repair plan as a script or patches, or edit manifests' \
+'diff:Compare two reports\: new, changed, fixed and unchanged findings' \
+'report:Show a saved JSON report in any format' \
+'collect:Save the evidence of the checks as one redacted file (a bundle)' \
+'ticket:Write a small redacted archive for a support ticket' \
 'node-snapshot:Save the CNI and runtime files of a node' \
-'demo:Check an embedded demo cluster with a known failure; without a name, list the demos' \
+'demo:Check an embedded demo cluster with a known failure' \
 'list:List the checks' \
-'explain:Explain a check, or a text such as a log line, a response header, a status code or an exit code' \
-'test:Run the test cases of your own checks, and report results that differ from the card' \
 'new:Write a card to start your own check from' \
+'test:Run the test cases of your own checks' \
 'rbac:Print the RBAC role that the chosen checks need, as a manifest' \
-'mcp:Serve the checks to an AI agent\: a read-only server of the Model Context Protocol on standard input and output' \
+'mcp:Serve the checks to an AI agent (Model Context Protocol)' \
 'completions:Print a completion script for a shell' \
-'config:Show the settings of meshdoctor.toml and where each comes from' \
+'config:Show the settings of meshdoctor.toml and their origin' \
 'version:Print the version of meshdoctor and of its release data' \
 'help:Print this message or the help of the given subcommand(s)' \
     )

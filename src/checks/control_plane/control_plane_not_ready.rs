@@ -333,7 +333,7 @@ fn unavailable(
             "its webhook has failurePolicy Fail, so no pod can be created in the namespaces that it covers"
         }
         Some("Ignore") => "its webhook has failurePolicy Ignore, so new pods are created without a proxy",
-        _ => "new pods are created without a proxy, or not at all",
+        _ => "new pods are created without a proxy, or cannot be created",
     };
     let (name, effect) = match component.name {
         "identity" if expired.is_some() => (

@@ -31,8 +31,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if paths.is_empty() {
         return Ok(Verdict::fine());
     }
-    let message = "a chart value has a type that Linkerd cannot read, so it cannot read any value. The \
-        injector answers every request with an error: new pods start outside the mesh or not at all";
+    let webhook = injector_webhook(ctx).ok().flatten().map(|(_, webhook)| webhook);
+    let effect = match webhook.map(|webhook| webhook.failure_policy.as_str()) {
+        Some("Ignore") => "new pods start without a proxy",
+        Some("Fail") => "no new pod starts in the namespaces that its webhook covers",
+        Some(_) | None => "new pods start without a proxy, or cannot start",
+    };
+    let message = format!(
+        "a chart value has a type that Linkerd cannot read, so it cannot read any value. The injector answers every \
+         request with an error: {effect}"
+    );
     let remedy = Remedy::new();
     let act = format!(
         "Set {} with the right type: with --set instead of --set-string, or without quotes. Keep the other \
@@ -42,7 +50,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let options = typed.unwrap_or_else(Options::none);
     let options = options.stored_first(format!("write {}", as_types.join(", ")));
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, options);
-    let webhook = injector_webhook(ctx).ok().flatten().map(|(_, webhook)| webhook);
     let remedy = once_it_answers(ctx, remedy, webhook);
     let finding = ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message).evidences(evidence);
     Ok(vec![finding.remedy(remedy).tie(values_unreadable())].into())

@@ -53,7 +53,7 @@ pub(super) fn labelled(
         ),
     };
     let label = kubectl().words("label node").operand(Arg::placeholder("NODE_NAME")).operands(&listed);
-    remedy.run(StepKind::Command, "Or label a node: set NODE_NAME to its name", label)
+    remedy.run(StepKind::Command, "Or label a node (set NODE_NAME to its name)", label)
 }
 
 /// Whether the chart's values set one of these labels; `None` if the values are unknown.

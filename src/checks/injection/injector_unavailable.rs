@@ -65,7 +65,7 @@ fn finding(
     };
     let message = if starting {
         "The injector is starting: its pods are less than five minutes old. Pods that are created before it \
-         is ready start unmeshed, or not at all"
+         is ready start unmeshed, or cannot start"
             .to_owned()
     } else if fails_open {
         format!(

@@ -75,7 +75,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
         if !unknown {
-            let finding = finding(ctx, link, &services, evidence);
+            let finding = finding(ctx, link, &services, (!any, evidence));
             let remedy = link_again(ctx, listed(ctx, link), link);
             // Another Secret may have the type and the label.
             findings.push(match any {
@@ -122,14 +122,17 @@ fn finding(
     ctx: &Context<'_>,
     link: &Link,
     services: &[&Service],
-    lacks: impl IntoIterator<Item = Evidence>,
+    (is_missing, lacks): (bool, impl IntoIterator<Item = Evidence>),
 ) -> Finding {
+    let fault = if is_missing { "does not exist" } else { "lacks what destination needs" };
     let names =
         services.iter().map(|service| format!("{}/{}", service.metadata.namespace, service.metadata.name));
     ctx.finding(
         subject(link),
-        "the control plane's Secret for the other cluster is missing or incomplete for destination. \
-         Services that take their endpoints from that cluster have none, and calls to them fail",
+        format!(
+            "the control plane's Secret for the other cluster {fault}. Services that take their endpoints from that \
+             cluster have none, and calls to them fail"
+        ),
     )
     .evidence(field(link, "spec.targetClusterName", &link.spec.target_cluster_name))
     .evidences(lacks)

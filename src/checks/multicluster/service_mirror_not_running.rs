@@ -88,7 +88,7 @@ fn none(ctx: &Context<'_>, link: &Link) -> Finding {
     )
     .parameter("none")
     .tie(mirrors_of(cluster))
-    .evidence(Evidence::other("every Deployment", format!("none mirrors: {CLUSTER}={cluster}")))
+    .evidence(Evidence::other("Deployments", format!("none has the label {CLUSTER}={cluster}")))
     .remedy(with_controller(ctx, Remedy::new(), link))
 }
 
