@@ -14,7 +14,7 @@ use crate::binary::{meshdoctor, ran_to, write};
 use crate::case::{Live, base};
 
 /// Releases to try if the range of a row has no first edge.
-const OLD: [&str; 3] = ["edge-25.4.4", "edge-24.11.2", "edge-23.11.4"];
+const OLD: [&str; 4] = ["edge-25.4.4", "edge-24.11.2", "edge-23.11.4", "edge-22.12.1"];
 
 /// A control plane and proxies that are affected together.
 fn affected(row: &KnownDefect) -> (String, String) {
