@@ -92,8 +92,8 @@ fn finding(
              refuse them, and the dashboard shows no live calls"
         }
         false => {
-            "the injector of tap did not change these pods when they were created: linkerd viz tap and top refuse them, \
-             and the dashboard shows no live calls"
+            "the injector of tap did not change these pods when they were created: linkerd viz tap and top refuse \
+             them, and the dashboard shows no live calls"
         }
     };
     let time = |meta: &Meta| meta.creation_timestamp.get().map(|at| at.to_string()).unwrap_or_default();
