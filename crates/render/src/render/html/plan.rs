@@ -24,6 +24,13 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
         return;
     }
     body.push_str("<section id=\"repair-plan\"><h2>Repair plan</h2>");
+    let own = report.subject.cli.as_deref();
+    for release in plan.missing_clis().into_iter().filter(|release| own != Some(*release)) {
+        let lines: Vec<String> =
+            checks::cli_installation(release).iter().flat_map(Command::rendered).collect();
+        _ = write!(body, "<h3>First install linkerd CLI {}, unless you have it</h3>", escaped(release));
+        script(&lines, note(&lines), body);
+    }
     let mut is_open = false;
     let rounds = plan.node_rounds();
     for row in Order::from_plan(plan).rows(plan) {
@@ -46,13 +53,6 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
     if !verify.is_empty() {
         body.push_str("<h3>Verify</h3>");
         script(&verify, note(&verify), body);
-    }
-    let own = report.subject.cli.as_deref();
-    for release in plan.missing_clis().into_iter().filter(|release| own != Some(*release)) {
-        let lines: Vec<String> =
-            checks::cli_installation(release).iter().flat_map(Command::rendered).collect();
-        _ = write!(body, "<h3>Install linkerd CLI {}, if you have another</h3>", escaped(release));
-        script(&lines, note(&lines), body);
     }
     body.push_str("</section>");
 }
