@@ -7,8 +7,10 @@ use std::path::Path;
 use meshdoctor::item::Kind;
 use meshdoctor::knowledge::{AdmissionRule as Rule, Knowledge, Schema};
 use meshdoctor::model::validation::{RejectedBy, Rejection, Validation};
+use meshdoctor::objects::rule;
+use meshdoctor::redact;
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::policies::recordings;
 
@@ -220,4 +222,52 @@ fn differences(known: &Schema, written: &Value, place: &str, unknown: &mut Vec<S
             None => unknown.push(format!("{place}.{name}")),
         }
     }
+}
+
+/// A value of a schema, with the permitted texts at a position in their lists.
+fn example(schema: &Schema, at: usize) -> Value {
+    match (&schema.items, schema.texts.len()) {
+        (Some(items), _) => json!([example(items, at)]),
+        (None, 0) => schema.fields.iter().map(|(name, field)| (name.clone(), example(field, at))).collect(),
+        (None, count) => json!(schema.texts[at % count]),
+    }
+}
+
+fn texts<'a>(value: &'a Value, place: &str, found: &mut Vec<(String, &'a str)>) {
+    match value {
+        Value::Object(map) => {
+            map.iter().for_each(|(name, value)| texts(value, &format!("{place}.{name}"), found))
+        }
+        Value::Array(items) => items.iter().for_each(|item| texts(item, place, found)),
+        Value::String(text) => found.push((place.to_owned(), text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A redacted value of an enumeration would look like an invalid one.
+#[test]
+fn permitted_values_of_fields_are_never_redacted() {
+    let rules = Knowledge::embedded().admission();
+    let (mut lost, mut compared) = (BTreeSet::new(), 0);
+    for resource in rules.resources() {
+        let kind: Kind = resource.parse().unwrap();
+        for version in rules.versions(resource) {
+            let schema = rules.schema(resource, version).unwrap();
+            for at in 0..8 {
+                let mut object = json!({"spec": example(&schema.spec, at)});
+                redact::object(kind.info().kind, rule(kind), &mut object);
+                let mut found = Vec::new();
+                texts(&object["spec"], "spec", &mut found);
+                compared += found.len();
+                lost.extend(
+                    found
+                        .into_iter()
+                        .filter(|(_, text)| redact::is_marked(text))
+                        .map(|(place, _)| format!("{resource} {place}")),
+                );
+            }
+        }
+    }
+    assert!(compared > 500, "{compared}");
+    assert_eq!(lost, BTreeSet::new());
 }

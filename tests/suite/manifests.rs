@@ -588,3 +588,35 @@ spec: {selector: {app: web}, ports: [{port: PORT}]}
     let ran = check(own.path(), &["--linkerd-version", "2.20"]);
     assert_eq!((ran.status, found(&ran.document())), (0, vec![]), "{}", ran.err);
 }
+
+#[test]
+fn valid_filters_of_routes_are_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let rule = |filters: &str| {
+        format!("  - matches: [{{path: {{type: PathPrefix, value: /}}}}]\n    filters: [{filters}]\n")
+    };
+    let path = |kind: &str, field: &str| format!("path: {{type: {kind}, {field}: /api}}");
+    let rules: String = [
+        format!(
+            "{{type: URLRewrite, urlRewrite: {{hostname: a.example, {}}}}}",
+            path("ReplacePrefixMatch", "replacePrefixMatch")
+        ),
+        format!("{{type: URLRewrite, urlRewrite: {{{}}}}}", path("ReplaceFullPath", "replaceFullPath")),
+        "{type: RequestMirror, requestMirror: {backendRef: {group: '', kind: Service, name: web, port: 80}}}"
+            .to_owned(),
+        "{type: ExtensionRef, extensionRef: {group: example.com, kind: Filter, name: f}}".to_owned(),
+    ]
+    .iter()
+    .map(|filters| rule(filters))
+    .collect();
+    write(
+        folder.path(),
+        "route.yaml",
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: web, namespace: shop}}\nspec:\n  parentRefs: \
+             [{{name: gateway}}]\n  rules:\n{rules}"
+        ),
+    );
+    let ran = check(folder.path(), &[]);
+    assert_eq!((found(&ran.document()), ran.status), (Vec::new(), 0), "{}", ran.err);
+}
