@@ -146,7 +146,10 @@ impl<'a> Registered<'a> {
                 if !operations.is_empty() {
                     let dot = if rule.group.is_empty() { "" } else { "." };
                     let lacking = format!("{} {resource}{dot}{}", operations.join("/"), rule.group);
-                    unmatched.push((resource, lacking));
+                    // Versions of a resource that began later are in a rule of their own.
+                    if unmatched.iter().all(|(_, known)| *known != lacking) {
+                        unmatched.push((resource, lacking));
+                    }
                 }
             }
         }
