@@ -620,3 +620,25 @@ fn valid_filters_of_routes_are_accepted() {
     let ran = check(folder.path(), &[]);
     assert_eq!((found(&ran.document()), ran.status), (Vec::new(), 0), "{}", ran.err);
 }
+
+#[test]
+fn pods_that_manifests_create_are_not_reported_as_unmeshed() {
+    let folder = tempfile::tempdir().unwrap();
+    let webhook = "apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: linkerd-proxy-injector-webhook-config, labels: {linkerd.io/control-plane-component: proxy-injector, linkerd.io/control-plane-ns: linkerd}}
+webhooks:
+- name: linkerd-proxy-injector.linkerd.io
+  clientConfig: {service: {name: linkerd-proxy-injector, namespace: linkerd, path: /}}
+  rules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods, services]}]
+  admissionReviewVersions: [v1]
+  sideEffects: None
+";
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, annotations: {linkerd.io/inject: enabled}}\n";
+    let web = MAKERS.replace("KIND", "Deployment").replace(", annotations: {linkerd.io/inject: enabled}", "");
+    write(folder.path(), "mesh.yaml", format!("{webhook}---\n{namespace}---\n{web}"));
+    for more in [&[][..], &["--linkerd-version", "2.18"]] {
+        let ran = check(folder.path(), more);
+        assert_eq!((found(&ran.document()), ran.status), (Vec::new(), 0), "{}", ran.err);
+    }
+}

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::skipped::skipped;
-use super::unmeshed::{CREATED_ONLY, RequestTime, Unmeshed, injector_webhook, unmeshed};
+use super::unmeshed::{CREATED_ONLY, RequestTime, Unmeshed, are_predicted, injector_webhook, unmeshed};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::serving::silent_injector;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
@@ -21,6 +21,9 @@ const ENABLE_GATEWAY: &str = "config.linkerd.io/enable-gateway";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
     let namespaces = ctx.partial_list::<Namespace>()?;
+    if are_predicted(ctx) {
+        return Err(Unjudged::not_applicable("manifests contain no pods that already run"));
+    }
     let webhook = injector_webhook(ctx)?;
     let mut by_owner: BTreeMap<(Owner, bool), Vec<Unmeshed<'_>>> = BTreeMap::new();
     for pod in unmeshed(ctx, pods, namespaces, webhook.map(|(_, webhook)| webhook)) {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::checks::Context;
 use crate::checks::restart::{Needs, renew};
 use crate::command::{kubectl, meshdoctor};
+use crate::fetched::Why;
 use crate::finding::{Remedy, Step, StepKind, Tie};
 use crate::item::{EXTENSION_LABEL, Scope};
 use crate::missing::Missing;
@@ -84,6 +85,11 @@ pub(super) fn counts(pod: &Pod) -> bool {
     !pod.is_finished() && pod.metadata.deletion_timestamp.is_none() && !owners::is_static(pod)
 }
 
+/// Whether the pods are those that manifests alone would create: none of them ran past an injector.
+pub(super) fn are_predicted(ctx: &Context<'_>) -> bool {
+    ctx.complete_list::<Pod>().is_err_and(|missing| missing.why == Why::NotInManifests)
+}
+
 /// The pods among `pods` that request a proxy and have none, in order. Leaves out pods whose namespace is
 /// not in `namespaces`. Reads ReplicaSets, Jobs and `linkerd-config` if available.
 pub(super) fn unmeshed<'a>(
@@ -92,6 +98,9 @@ pub(super) fn unmeshed<'a>(
     namespaces: &'a [Namespace],
     webhook: Option<&'a Webhook>,
 ) -> Vec<Unmeshed<'a>> {
+    if are_predicted(ctx) {
+        return Vec::new();
+    }
     let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
     let values = config.and_then(ConfigMap::chart_values);
     let admission = Admission::new(namespaces, webhook, values.as_ref());
