@@ -60,8 +60,9 @@ fn as_edit(step: Step) -> Option<Step> {
     // The output of a reading command that another one applies is an edit.
     let applies = |line: &String| [" | kubectl ", " replace "].iter().all(|words| line.contains(words));
     const OF_CLUSTERS: [&str; 5] = [" get ", " describe ", " logs ", " rollout ", " delete pod"];
-    let is_of_cluster = |line: &String| OF_CLUSTERS.iter().any(|words| line.contains(words));
-    if lines.iter().any(is_of_cluster) && !lines.iter().any(applies) {
+    // Other lines of such a step make something, such as a certificate.
+    let is_of_clusters = |line: &String| OF_CLUSTERS.iter().any(|words| line.contains(words)) && !applies(line);
+    if lines.iter().all(is_of_clusters) {
         return None;
     }
     let text = ALSO.iter().fold(step.text, |text, also| text.replace(also, ""));
