@@ -228,11 +228,24 @@ fn whole_rotation_is_guided_phase_by_phase() {
     let (first, second) = (issuer(1, &old), issuer(14, &new));
     let mut play = Play::begin("healthy", &old, &first);
     play.at("2026-01-14T12:00:00Z");
-    play.expect(Phase::None, Some(Stage::AddAnchor), NoGo, NoGo);
+    let answer = play.expect(Phase::None, Some(Stage::AddAnchor), NoGo, NoGo);
+    // Nothing is left of an earlier rotation.
+    assert_eq!(answer.decision(Some(Stage::DropOldAnchor)), Done);
+    let now = "2026-01-14T12:00:00Z".parse().unwrap();
+    let text = render::text(&answer, Some(Stage::DropOldAnchor), now, Look::plain(100));
+    assert!(text.contains("Already done: Restart what still trusts the old anchor"), "{text}");
+    // The conditions of another step than the next one are shown.
+    let text = render::text(&answer, Some(Stage::ReplaceIssuer), now, Look::plain(100));
+    assert!(text.contains("asked   Replace the issuer: not yet\n        met      "), "{text}");
+    // The command that installs the CLI comes before the steps that need it.
+    let text = shown(&answer);
+    let (install, first) = (text.find("run.linkerd.io"), text.find("grep -Fx"));
+    assert!(install.is_some() && install < first, "{text}");
 
     play.put_bundle(&[&old, &new]);
     let answer = play.expect(Phase::AnchorAdded, Some(Stage::RestartControlPlane), NoGo, NoGo);
     assert_eq!(answer.decision(Some(Stage::AddAnchor)), Done);
+    assert_eq!(answer.decision(Some(Stage::DropOldAnchor)), NoGo);
 
     play.restart_control_plane("2026-01-14T12:05:00Z");
     play.at("2026-01-14T12:10:00Z");

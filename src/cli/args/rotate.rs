@@ -108,11 +108,14 @@ impl StageArg {
 impl Rotate {
     /// What the operator states.
     pub fn statements(&self) -> Statements {
+        // Only the replacement of the issuer is a step of both rotations.
+        let by_step = self.may.map(StageArg::stage).filter(|stage| *stage != Stage::ReplaceIssuer);
+        let named = self.of.map(|of| match of {
+            Rotated::Anchor => Subject::Anchor,
+            Rotated::Issuer => Subject::Issuer,
+        });
         Statements {
-            of: self.of.map(|of| match of {
-                Rotated::Anchor => Subject::Anchor,
-                Rotated::Issuer => Subject::Issuer,
-            }),
+            of: named.or(by_step.map(|_| Subject::Anchor)),
             issuer_since: self.issuer_since,
             bundle_since: self.bundle_since,
             linked_clusters: self.confirm.contains(&Confirmed::LinkedClusters),

@@ -38,6 +38,33 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
     for note in &rotation.notes {
         section(&mut text, "note", note, look);
     }
+    let steps = all_steps(answer, asked, look);
+    installations(&mut text, &steps, answer, look);
+    text.push_str(&steps);
+    _ = writeln!(text, "\n{}", result(answer, asked, look));
+    escape_ci_commands(&text).into_owned()
+}
+
+/// The commands that install the linkerd CLI of each release that a command of these steps needs.
+fn installations(text: &mut String, steps: &str, answer: &Answer, look: Look) {
+    let of_plan = answer.rotation.plan.iter().map(|planned| &planned.remedy);
+    let remedies = of_plan.chain(answer.broken.iter().map(|finding| &finding.remedy));
+    let commands = remedies.flat_map(|remedy| &remedy.steps).filter_map(|step| step.command.as_ref());
+    let needed: BTreeSet<&str> = commands.filter_map(Command::required_cli).collect();
+    let printed = needed.into_iter().filter(|release| steps.contains(&format!("grep -Fx {release}")));
+    let lines: Vec<String> =
+        printed.filter_map(cli_installation).flat_map(|command| command.rendered()).collect();
+    for (at, line) in lines.iter().enumerate() {
+        let label = if at == 0 { look.strong(&pad("cli", LABELS)) } else { " ".repeat(LABELS) };
+        let gap = if at == 0 { "\n" } else { "" };
+        _ = writeln!(text, "{gap}{label}{}", look.command(&clean(line)));
+    }
+}
+
+/// The repairs, the next step, the steps that must wait, and the plan.
+fn all_steps(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
+    let rotation = &answer.rotation;
+    let mut text = String::new();
     if !answer.broken.is_empty() {
         text.push('\n');
         broken(&mut text, &answer.broken, look);
@@ -47,6 +74,16 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
         let is_idle = rotation.phase == Phase::None && !rotation.is_due;
         let label = if is_idle { "first" } else { "next" };
         stage(&mut text, label, next, look, !is_idle || look.verbose);
+    }
+    let of_asked =
+        rotation.plan.iter().find(|planned| Some(planned.stage) == asked && !planned.conditions.is_empty());
+    let is_next = |planned: &PlannedStage| rotation.next().is_some_and(|next| next.stage == planned.stage);
+    if let Some(planned) = of_asked.filter(|planned| !is_next(planned))
+        && rotation.phase != Phase::Broken
+        && answer.decision(asked) != Decision::Done
+    {
+        text.push('\n');
+        stage(&mut text, "asked", planned, look, false);
     }
     // If something is broken, its repair comes first, as the phase states.
     if !rotation.not_yet.is_empty() && rotation.phase != Phase::Broken {
@@ -64,25 +101,7 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
         text.push('\n');
         others(&mut text, &answer.others, look);
     }
-    installations(&mut text, answer, look);
-    _ = writeln!(text, "\n{}", result(answer, asked, look));
-    escape_ci_commands(&text).into_owned()
-}
-
-/// The commands that install the linkerd CLI of each release that a printed command needs.
-fn installations(text: &mut String, answer: &Answer, look: Look) {
-    let of_plan = answer.rotation.plan.iter().map(|planned| &planned.remedy);
-    let remedies = of_plan.chain(answer.broken.iter().map(|finding| &finding.remedy));
-    let commands = remedies.flat_map(|remedy| &remedy.steps).filter_map(|step| step.command.as_ref());
-    let needed: BTreeSet<&str> = commands.filter_map(Command::required_cli).collect();
-    let printed = needed.into_iter().filter(|release| text.contains(&format!("grep -Fx {release}")));
-    let lines: Vec<String> =
-        printed.filter_map(cli_installation).flat_map(|command| command.rendered()).collect();
-    for (at, line) in lines.iter().enumerate() {
-        let label = if at == 0 { look.strong(&pad("cli", LABELS)) } else { " ".repeat(LABELS) };
-        let gap = if at == 0 { "\n" } else { "" };
-        _ = writeln!(text, "{gap}{label}{}", look.command(&clean(line)));
-    }
+    text
 }
 
 /// A text after a label, wrapped.
@@ -362,6 +381,12 @@ fn result(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
             look.good("No rotation is in progress; one may begin")
         }
         Decision::Go => format!("{}: {what}", look.good("May be done now")),
+        Decision::Done if rotation.phase == Phase::None => {
+            format!(
+                "{}: {what}. No pod trusts an anchor that is not in the bundle",
+                look.good("Already done")
+            )
+        }
         Decision::Done => format!("{}: {what}", look.good("Already done")),
         Decision::NoGo if asked.is_none() && rotation.next().is_none() => {
             format!("{}{first}", look.bad("Do not rotate yet"))

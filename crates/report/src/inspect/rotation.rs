@@ -92,6 +92,15 @@ impl Answer {
             None => rotation.next(),
             Some(stage) => rotation.plan.iter().find(|planned| planned.stage == stage),
         };
+        // No rotation is in progress: the last step of the latest one is done, as far as the pods show.
+        if stage == Some(Stage::DropOldAnchor) && rotation.phase == Phase::None && planned.is_some() {
+            let current = rotation.workloads.iter().map(|workload| workload.is_current).min();
+            return match current.unwrap_or(Known::Yes) {
+                Known::Yes => Decision::Done,
+                Known::No => Decision::NoGo,
+                Known::Unknown => Decision::Unknown,
+            };
+        }
         match planned {
             None if rotation.phase == Phase::Unknown => Decision::Unknown,
             None => Decision::NoGo,
