@@ -13,10 +13,11 @@ use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, reach_items};
 use crate::inspect::policy_manifests::{Comparison, Manifests, Mode, NotGenerated, compare, generate};
 use crate::inspect::reach::Mesh;
 use crate::inspect::sync::{self, Sync};
-use crate::item::{Item, Kind};
+use crate::item::{EXTENSION_LABEL, Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::policy::NotReadable;
+use crate::objects::{Namespace, Pod};
 use crate::render::policy_manifests as render;
 use crate::source::change::{Change, Set};
 
@@ -49,10 +50,15 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
         }
         all.push((namespace.clone(), manifests));
     }
+    let missing = evidence.gaps.clone();
+    if set.count() == 0 {
+        output::print(&render::text(&all, &Comparison::default(), mode))?;
+        return Ok(policy::gaps(&missing));
+    }
     let source = Change::new(&kept.again, &set, knowledge, today.cluster.at);
     let then = collect_now(&source, &items, &options(today), None);
-    let missing = evidence.gaps.clone();
-    let compared = compared(&mesh(today, evidence)?, &mesh(&then, policies(&then)?)?, &namespaces);
+    let clients = clients(today, &namespaces);
+    let compared = compared(&mesh(today, evidence)?, &mesh(&then, policies(&then)?)?, &namespaces, &clients);
     output::print(&render::text(&all, &compared, mode))?;
     let gaps = policy::gaps(&missing);
     if !args.verbosity.quiet {
@@ -100,14 +106,26 @@ fn options(today: &Collected) -> Options {
     }
 }
 
-/// The connections of every workload to these namespaces, today and with the manifests.
-fn compared(before: &Mesh<'_>, after: &Mesh<'_>, namespaces: &[String]) -> Comparison {
-    let everywhere: BTreeSet<String> =
-        before.pods().iter().map(|pod| pod.metadata.namespace.to_string()).collect();
-    let everywhere: Vec<String> = everywhere.into_iter().collect();
+/// The namespaces whose workloads may be clients of these namespaces. The control plane connects to extensions, and to
+/// no application.
+fn clients(today: &Collected, namespaces: &[String]) -> Vec<String> {
+    let answer = |kind| today.cluster.answer(&Item::List(kind));
+    let all: &[Namespace] = answer(Kind::Namespace).map_or(&[][..], |answer| answer.objects());
+    let is_extension = |name: &String| {
+        all.iter().any(|one| one.metadata.name == *name && one.metadata.label(EXTENSION_LABEL).is_some())
+    };
+    let control_plane = &today.cluster.namespaces.control_plane;
+    let calls = namespaces.contains(control_plane) || namespaces.iter().any(is_extension);
+    let pods: &[Pod] = answer(Kind::Pod).map_or(&[][..], |answer| answer.objects());
+    let everywhere: BTreeSet<String> = pods.iter().map(|pod| pod.metadata.namespace.to_string()).collect();
+    everywhere.into_iter().filter(|name| calls || name != control_plane).collect()
+}
+
+/// The connections of the clients to these namespaces, today and with the manifests.
+fn compared(before: &Mesh<'_>, after: &Mesh<'_>, namespaces: &[String], everywhere: &[String]) -> Comparison {
     let mut all = Comparison::default();
     for namespace in namespaces {
-        let one = compare(before, after, &everywhere, namespace);
+        let one = compare(before, after, everywhere, namespace);
         all.clients = one.clients;
         all.destinations += one.destinations;
         all.kept += one.kept;

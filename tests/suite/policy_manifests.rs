@@ -167,6 +167,8 @@ fn enforced_policies_name_the_clients_that_they_would_deny() {
     assert!(!ran.out.contains("accessPolicy:"), "{}", ran.out);
     assert!(ran.out.contains("denied with these manifests: tools/batch to shop/web:80"), "{}", ran.out);
     assert!(!ran.out.contains("denied with these manifests: shop/web to"), "{}", ran.out);
+    // The control plane calls no application.
+    assert!(!ran.out.contains("denied with these manifests: linkerd/"), "{}", ran.out);
 }
 
 #[test]

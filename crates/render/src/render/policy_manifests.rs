@@ -20,9 +20,10 @@ pub fn text(manifests: &[(String, Manifests)], compared: &Comparison, mode: Mode
         }
         Mode::Enforce => "Policies that allow what the objects show, and deny every other client",
     };
-    comment(&mut text, said);
-    for line in proof(compared) {
-        comment(&mut text, &line);
+    let has_any = manifests.iter().any(|(_, manifests)| !manifests.ports.is_empty());
+    comment(&mut text, if has_any { said } else { "No policies: the reasons follow" });
+    for line in proof(compared).iter().filter(|_| has_any) {
+        comment(&mut text, line);
     }
     for (namespace, manifests) in manifests {
         for left in &manifests.left_out {
