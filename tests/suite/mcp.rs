@@ -349,7 +349,8 @@ fn wrong_calls_are_errors_with_the_next_step() {
         ("rehearse", json!({"to": "0.1"}), "0.1"),
         ("with", json!({"manifests": ""}), ""),
         ("diff", json!({"before": "r7"}), "there is no result \"r7\""),
-        ("coverage", json!({"report": "baseline"}), "there is no result"),
+        ("coverage", json!({"report": "baseline"}), "the server has no baseline"),
+        ("coverage", json!({"report": "r8"}), "there is no result"),
     ] {
         let text = client.error(tool, arguments.clone());
         assert!(text.contains(needle), "{tool} {arguments}: {text}");

@@ -128,6 +128,10 @@ impl Session {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.results.iter().find(|whole| whole.id == id).cloned();
         found.ok_or_else(|| {
+            if id == BASELINE {
+                let next = "start the server with --baseline FILE, or name a report such as r1";
+                return Stop::usage("the server has no baseline", next);
+            }
             let next = format!("call the tool again; the server keeps the last {KEPT} results");
             Stop::usage(format!("there is no result {id:?}"), next)
         })
