@@ -15,8 +15,8 @@ mod roots;
 pub use change::Change;
 pub use fill::{Failure, run_options};
 pub use finding::{
-    About, Cause, Evidence, Finding, LinkerdCheck, Moment, Patch, PlanStep, Reference, Remedy, RepairPlan,
-    Root, Step,
+    About, Cause, EditAction, Evidence, Finding, LinkerdCheck, Moment, Patch, PlanStep, Reference, Remedy,
+    RepairPlan, Root, Step, ValueEdit, ValuesForm,
 };
 pub use nodes::{Node, NodeFile, NodePlugin};
 pub use rehearsal::{Phase, Rehearsal};

@@ -6,8 +6,8 @@ use super::roots;
 use super::{
     About, Before, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence, Finding, Gap,
     Invocation, LinkerdCheck, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference, Rehearsal,
-    Remedy, RepairPlan, RerunOptions, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, Verdict,
-    Versions, Waived,
+    Remedy, RepairPlan, RerunOptions, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, ValueEdit,
+    Verdict, Versions, Waived,
 };
 use crate::check_outcome::CheckOutcome;
 use crate::command::{Command, Connection};
@@ -379,6 +379,7 @@ impl From<&finding::Step> for Step {
             node: command.and_then(Command::node).map(str::to_owned),
             other_nodes: command.map(|command| command.other_nodes().to_vec()).unwrap_or_default(),
             placeholders: command.map(placeholders).unwrap_or_default(),
+            value_edits: step.value.iter().flat_map(|value| &value.edits).map(ValueEdit::from).collect(),
         }
     }
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::command::RunsOn;
-use crate::finding::{Applies, Confidence, ManifestLocation, Severity, StepKind, When};
+use crate::finding::{self, Applies, Confidence, ManifestLocation, Severity, StepKind, When};
 
 /// A problem or a remark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -279,6 +279,95 @@ pub struct Step {
     /// Variables in the command that must be set by hand before it can run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub placeholders: Vec<String>,
+    /// Edits of chart values in files, for programs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub value_edits: Vec<ValueEdit>,
+}
+
+/// The edit of one chart value where it is set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ValueEdit {
+    /// The object with the values, or the values file.
+    pub object: String,
+    pub file: String,
+    /// The line of the value, or of the document that contains it, from 1.
+    pub line: usize,
+    /// The steps to the values in the document; empty for a values file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<String>,
+    pub form: ValuesForm,
+    /// The keys of the value, from the outermost.
+    pub keys: Vec<String>,
+    pub action: EditAction,
+    /// The keys to which a rename moves the value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub to: Vec<String>,
+    /// The new value, if the edit sets one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<serde_json::Value>,
+}
+
+/// The form of chart values: a map, a text with YAML, or single values by their paths, as for `helm --set`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the forms of `finding::ValuesForm`")]
+pub enum ValuesForm {
+    Map,
+    Text,
+    Single,
+}
+
+/// The change of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names describe them")]
+pub enum EditAction {
+    Remove,
+    Set,
+    Rename,
+}
+
+impl From<&finding::ValueEdit> for ValueEdit {
+    fn from(edit: &finding::ValueEdit) -> ValueEdit {
+        let finding::ValuesPlace { object, file, line, path, form } = edit.place.clone();
+        let (action, to, value) = match &edit.action {
+            finding::ValueAction::Remove => (EditAction::Remove, Vec::new(), None),
+            finding::ValueAction::Set(value) => (EditAction::Set, Vec::new(), Some(value)),
+            finding::ValueAction::Rename(to, value) => (EditAction::Rename, to.clone(), value.as_ref()),
+        };
+        let form = match form {
+            finding::ValuesForm::Map => ValuesForm::Map,
+            finding::ValuesForm::Text => ValuesForm::Text,
+            finding::ValuesForm::Single => ValuesForm::Single,
+        };
+        let (keys, value) = (edit.keys.clone(), value.map(finding::NewValue::to_json));
+        ValueEdit { object, file, line, path, form, keys, action, to, value }
+    }
+}
+
+impl ValueEdit {
+    /// The edit; `None` if a value is missing or of another type.
+    pub(super) fn restored(&self) -> Option<finding::ValueEdit> {
+        let form = match self.form {
+            ValuesForm::Map => finding::ValuesForm::Map,
+            ValuesForm::Text => finding::ValuesForm::Text,
+            ValuesForm::Single => finding::ValuesForm::Single,
+        };
+        let value = self.value.as_ref().and_then(|value| match value {
+            serde_json::Value::Bool(value) => Some(finding::NewValue::Bool(*value)),
+            serde_json::Value::Number(number) => number.as_i64().map(finding::NewValue::Whole),
+            serde_json::Value::String(text) => Some(finding::NewValue::Text(text.clone())),
+            _ => None,
+        });
+        let action = match self.action {
+            EditAction::Remove => finding::ValueAction::Remove,
+            EditAction::Set => finding::ValueAction::Set(value?),
+            EditAction::Rename => finding::ValueAction::Rename(self.to.clone(), value),
+        };
+        let (object, file, path) = (self.object.clone(), self.file.clone(), self.path.clone());
+        let place = finding::ValuesPlace { object, file, line: self.line, path, form };
+        Some(finding::ValueEdit { place, keys: self.keys.clone(), action })
+    }
 }
 
 /// The merged steps of all findings that need a repair, in order.

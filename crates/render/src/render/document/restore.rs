@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{
     About, Before, Check, Document, Evidence, Finding, Gap, Moment, Node, Outcome, PlanStep, Remedy, Step,
-    Waived,
+    ValueEdit, Waived,
 };
 use crate::card::{Mode, Part};
 use crate::check_outcome::CheckOutcome;
@@ -339,7 +339,9 @@ fn remedy(remedy: &Remedy) -> finding::Remedy {
 fn step(step: &Step) -> finding::Step {
     let command = step.command.as_ref().map(|text| command(text, Some(step)));
     let read = finding::Step::new(step.kind, step.text.clone(), command);
-    finding::Step { applies: step.applies.unwrap_or(read.applies), ..read }
+    let edits = step.value_edits.iter().filter_map(ValueEdit::restored).collect();
+    let value = finding::ValueChange::new(edits).map(Box::new);
+    finding::Step { applies: step.applies.unwrap_or(read.applies), value, ..read }
 }
 
 fn command(text: &str, step: Option<&Step>) -> Command {
