@@ -2,7 +2,7 @@
 //! Reading undeclared evidence is a gap of the check, which the tests reject ([`UNDECLARED`]). Incomplete
 //! evidence is noted automatically, so a check that ignores it still cannot pass.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -77,19 +77,22 @@ pub struct Context<'a> {
     card: &'a Card,
     id: &'static str,
     gaps: RefCell<Vec<Missing>>,
+    /// Whether it read keys of Linkerd in chart values.
+    has_value_keys: Cell<bool>,
 }
 
 impl<'a> Context<'a> {
     /// A context for one check.
     pub(super) fn new(id: &'static str, card: &'a Card, run: Run<'a>) -> Context<'a> {
         let Run { cluster, knowledge, settings, joins } = run;
-        Context { cluster, knowledge, settings, joins, card, id, gaps: RefCell::new(Vec::new()) }
+        let (gaps, has_value_keys) = (RefCell::new(Vec::new()), Cell::new(false));
+        Context { cluster, knowledge, settings, joins, card, id, gaps, has_value_keys }
     }
 
     /// The same, with gaps of its own.
     pub(super) fn aside(&self) -> Context<'a> {
-        let Context { cluster, knowledge, settings, joins, card, id, gaps: _ } = *self;
-        Context { cluster, knowledge, settings, joins, card, id, gaps: RefCell::new(Vec::new()) }
+        let Context { cluster, knowledge, settings, joins, card, id, .. } = *self;
+        Context::new(id, card, Run { cluster, knowledge, settings, joins })
     }
 
     /// The operator's settings of the check's own parameters.
@@ -186,6 +189,22 @@ impl<'a> Context<'a> {
         &self.cluster.mistyped
     }
 
+    /// Whether an object of this name, or any without one, is in several folders of the manifests with differences, so
+    /// that its content is unknown.
+    pub(super) fn is_apart(&self, kind: crate::item::Kind, namespace: &str, name: Option<&str>) -> bool {
+        self.cluster
+            .apart
+            .iter()
+            .any(|(of, home, own)| *of == kind && home == namespace && name.is_none_or(|name| own == name))
+    }
+
+    /// Keys of Linkerd in the chart values of applied objects and files.
+    pub(super) fn value_keys(&self) -> &'a [crate::chart::gitops::ValueKey] {
+        let keys = &self.cluster.value_keys;
+        self.has_value_keys.set(self.has_value_keys.get() || !keys.is_empty());
+        keys
+    }
+
     /// The evaluation time.
     pub fn now(&self) -> Timestamp {
         self.cluster.at
@@ -250,9 +269,12 @@ impl<'a> Context<'a> {
         Ok(answer.objects())
     }
 
-    /// Whether manifests are checked and contain nothing of the check's kinds: custom resources, if its
-    /// card declares any, else any declared kind.
+    /// Whether manifests are checked and contain nothing that the check reads: no keys in chart values, and no custom
+    /// resources, if its card declares any, else none of the declared kinds.
     pub(super) fn lacks_objects_in_manifests(&self) -> bool {
+        if self.has_value_keys.get() {
+            return false;
+        }
         let answers: Vec<_> = self
             .card
             .front

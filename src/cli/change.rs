@@ -161,6 +161,12 @@ fn read_set(given: &Captured, args: &Check) -> Set {
     let mut set = futures::executor::block_on(Set::read(given, args.manifests.into.as_deref()));
     set.take_unreadable(&given.unreadable());
     set.add_mistyped(given.mistyped());
+    for (kind, namespace, name) in given.apart() {
+        let is_default = kind.info().namespaced && namespace.is_empty();
+        let home = args.manifests.into.as_deref().unwrap_or("default");
+        set.put_apart(kind, if is_default { home } else { namespace }, name);
+    }
+    set.put_value_keys(given.value_keys().to_vec());
     set
 }
 
@@ -389,6 +395,8 @@ pub(super) fn read<S: Source>(
         whole: whole_kinds(),
         applied: set.keys().collect(),
         mistyped: set.mistyped().to_vec(),
+        apart: set.apart().collect(),
+        value_keys: set.value_keys().to_vec(),
     };
     futures::executor::block_on(collect(source, items, &options, None, &Unobserved))
 }

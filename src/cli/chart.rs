@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::args::Check;
 use super::stop::Stop;
-use crate::chart::gitops::Installed;
+use crate::chart::gitops::{Installed, ValueKey};
 use crate::chart::values_input::{ValuesFile, ValuesInput};
 use crate::checks::{NoChart, Upgrade, chart};
 use crate::finding::{Finding, ManifestLocation, Place};
@@ -175,6 +175,31 @@ pub(super) fn as_change(given: &ValuesInput, today: &Cluster) -> Set {
 pub(super) fn place(findings: &mut [Finding], all: &[ValuesInput]) {
     for given in all {
         place_of(findings, given);
+    }
+}
+
+/// Adds to findings the file and line of the keys in chart values that they are about.
+pub(super) fn place_keys(findings: &mut [Finding], keys: &[ValueKey]) {
+    for finding in findings.iter_mut().filter(|finding| !finding.when.ends()) {
+        let is_of = |place: &Place, key: &ValueKey| match place {
+            Place::Field { object, path } => *object == key.object && *path == key.field,
+            Place::File { .. } | Place::Event { .. } | Place::Other { .. } => false,
+        };
+        let named = finding
+            .evidence
+            .iter()
+            .flat_map(|evidence| keys.iter().filter(move |key| is_of(&evidence.place, key)));
+        let written: Vec<ManifestLocation> = named
+            .map(|key| ManifestLocation {
+                object: format!("values in {}", key.object),
+                path: Some(key.field.clone()),
+                file: key.file.clone(),
+                line: key.spot.0,
+                column: key.spot.1,
+                source: None,
+            })
+            .collect();
+        finding.written.extend(written);
     }
 }
 

@@ -164,6 +164,8 @@ pub(super) fn read(
         whole: whole_kinds(),
         applied: BTreeSet::new(),
         mistyped: Vec::new(),
+        apart: BTreeSet::new(),
+        value_keys: Vec::new(),
     };
     let opened = way.opened.take();
     if opened.is_none() && offline || !(evidence.nodes.is_empty() && evidence.diagnostics.is_empty() || live)

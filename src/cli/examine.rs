@@ -78,6 +78,7 @@ pub(super) fn judge(examination: &Examination<'_>) -> Report {
         change::place(&mut report.findings, places);
     }
     chart::place(&mut report.findings, &examination.settings.values);
+    chart::place_keys(&mut report.findings, &examination.collected.cluster.value_keys);
     if examination.places.is_some() {
         manifest_steps::rewrite(&mut report.findings, report.origin.kind == "manifests");
         report.repair = RepairPlan::from_findings(&report.findings);

@@ -273,3 +273,68 @@ fn values_of_flags_are_edited_without_manifests() {
     assert_eq!(read(&files[0]), base.replace("logLevl", "logLevel"));
     assert_eq!(read(&files[1]), over.replace("logLevl", "logLevel").replace("\"true\"", "true"));
 }
+
+#[test]
+fn annotations_in_values_of_other_charts_are_edited() {
+    let release = "\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: shop, namespace: shop}
+spec:
+  chart: {spec: {chart: shop, version: 1.2.3}}
+  values:
+    podAnnotations:
+      # mesh it
+      linkerd.io/injected: \"enabled\"   # for security
+      config.linkerd.io/skip-outbound-port: \"5432, 6379\"
+    sidecars:
+    - podAnnotations: {linkerd.io/inject: on}
+";
+    repaired(
+        release,
+        &[
+            ("linkerd.io/injected", "linkerd.io/inject"),
+            ("outbound-port: \"5432, 6379\"", "outbound-ports: \"5432,6379\""),
+            ("{linkerd.io/inject: on}", "{linkerd.io/inject: enabled}"),
+        ],
+    );
+    let application = "\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: web, namespace: argocd}
+spec:
+  source:
+    chart: web
+    helm:
+      parameters:
+      - {name: replicas, value: \"2\"}
+      - name: 'podAnnotations.linkerd\\.io/injected'
+        value: enabled
+      values: |
+        # values
+        podAnnotations:
+          config.linkerd.io/opaque-port: \"3306\" # mysql
+
+        other: 1
+";
+    repaired(application, &[("io/injected'", "io/inject'"), ("opaque-port:", "opaque-ports:")]);
+}
+
+#[test]
+fn annotations_in_values_without_a_safe_edit_state_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let release = |values: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: shop, namespace: shop}}\nspec:\n  chart: {{spec: \
+             {{chart: shop}}}}\n  values: {values}\n"
+        )
+    };
+    for (values, expected) in [
+        ("{a: {linkerd.io/injected: enabled, linkerd.io/inject: enabled}}", "is set too; keep one"),
+        ("{a: {linkerd.io/brew-coffee: strong}}", "Look up the intended key"),
+        ("{a: {linkerd.io/inject: perhaps}}", "Set linkerd.io/inject"),
+    ] {
+        let reason = reason(folder.path(), &release(values));
+        assert!(reason.contains(expected), "{values}: {reason}");
+    }
+}

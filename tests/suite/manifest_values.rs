@@ -212,8 +212,8 @@ fn right_values_of_custom_resources_are_silent() {
 }
 
 #[test]
-fn keys_of_linkerd_in_values_of_other_charts_are_named() {
-    let wrong = "no release knows linkerd.io/injected; did you mean linkerd.io/inject?";
+fn keys_of_linkerd_in_values_of_other_charts_are_checked() {
+    let wrong = "knows linkerd.io/injected, so it has no effect. Did you mean linkerd.io/inject?";
     let of_k3s = |kind: &str, spec: &str| {
         format!(
             "apiVersion: helm.cattle.io/v1\nkind: {kind}\nmetadata: {{name: redis, namespace: kube-system}}\nspec: {{chart: redis, {spec}}}\n"
@@ -231,7 +231,7 @@ fn keys_of_linkerd_in_values_of_other_charts_are_named() {
         (application("parameters: [{name: 'podAnnotations.linkerd\\.io/injected', value: enabled}]"), wrong),
         (
             application("valuesObject: {podAnnotations: {config.linkerd.io/admin-port: '70000'}}"),
-            "config.linkerd.io/admin-port is not valid",
+            "config.linkerd.io/admin-port: \"70000\" is not valid",
         ),
         (
             application("valuesObject: {podAnnotations: {linkerd.io/inject: enabled}}"),
@@ -273,9 +273,33 @@ fn keys_of_linkerd_in_values_of_other_charts_are_named() {
         write(own.path(), "set/second.yaml", deployment("config.linkerd.io/admin-port: '4191'"));
         let words = ["check", "--no-config", "--manifests", "set", "--linkerd-version", "2.20", "-o", "json"];
         let ran = ran(meshdoctor(&words).current_dir(own.path()));
-        let aside = aside(&ran.document());
-        assert!(aside.contains(expected) && ran.err.contains(expected), "{set}\n{aside}\n{}", ran.err);
+        let report = ran.document();
+        let named: Vec<String> = report["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|finding| finding["severity"] == "warning" && finding["confidence"] == "likely")
+            .map(|finding| {
+                format!("{} {}", finding["message"], finding["written"][0]["file"]).replace('\\', "")
+            })
+            .collect();
+        let aside = aside(&report);
+        match named.first() {
+            Some(found) => {
+                assert!(found.contains(expected) && found.contains("first.yaml"), "{set}\n{found}");
+                assert_eq!((named.len(), ran.status), (1, 0), "{set}\n{named:?}");
+            }
+            None => assert!(aside.contains(expected) && ran.err.contains(expected), "{set}\n{aside}"),
+        }
         assert!(aside.contains("first.yaml:"), "{aside}");
+    }
+}
+
+#[test]
+fn values_that_templates_or_windows_set_are_silent() {
+    for value in ["'{{ .mesh }}'", "${MESH}", "windows", "enabled", "''", "null"] {
+        let set = application(&format!("valuesObject: {{podAnnotations: {{linkerd.io/inject: {value}}}}}"));
+        assert_eq!(findings(&check(&set, &[]).document()), Vec::<String>::new(), "{value}");
     }
 }
 

@@ -295,7 +295,7 @@ fn missing_target_among_others_of_the_namespace_is_found() {
 }
 
 #[test]
-fn linkerd_annotations_in_values_of_other_charts_are_named() {
+fn annotations_in_values_of_other_charts_are_checked_without_objects() {
     let own = tempfile::tempdir().unwrap();
     let text = "apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -310,12 +310,18 @@ spec:
 ";
     write(own.path(), "redis.yaml", text);
     let ran = check(own.path(), &[]);
+    assert_eq!(found(&ran.document()), ["annotation-unknown redis.yaml:10"]);
+    assert_eq!(ran.status, 0);
+    // The effect of the right key is not checked.
+    write(own.path(), "redis.yaml", text.replace("injected", "inject"));
+    let ran = check(own.path(), &[]);
+    assert_eq!(found(&ran.document()), Vec::<String>::new());
     let set_aside = ran.document()["coverage"]["setAside"].to_string();
     assert!(
         set_aside.contains("Application argocd/redis") && set_aside.contains("redis.yaml:10"),
         "{set_aside}"
     );
-    assert_eq!(ran.status, 4);
+    assert_eq!(ran.status, 0);
 }
 
 #[test]
@@ -641,4 +647,29 @@ webhooks:
         let ran = check(folder.path(), more);
         assert_eq!((found(&ran.document()), ran.status), (Vec::new(), 0), "{}", ran.err);
     }
+}
+
+#[test]
+fn target_that_differs_between_folders_is_not_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = |name: &str, port: u16| {
+        format!(
+            "apiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {{name: {name}, namespace: shop}}\nspec: {{podSelector: {{}}, port: \
+             {port}}}\n"
+        )
+    };
+    let policy = "apiVersion: policy.linkerd.io/v1alpha1
+kind: AuthorizationPolicy
+metadata: {name: web, namespace: shop}
+spec:
+  targetRef: {group: policy.linkerd.io, kind: Server, name: web}
+  requiredAuthenticationRefs: [{kind: ServiceAccount, name: web}]
+";
+    write(folder.path(), "a/web.yaml", format!("{}---\n{policy}", server("web", 80)));
+    write(folder.path(), "b/web.yaml", format!("{}---\n{}", server("web", 81), server("other", 82)));
+    let ran = check(folder.path(), &[]);
+    assert_eq!((found(&ran.document()), ran.status), (Vec::new(), 0), "{}", ran.err);
+    write(folder.path(), "b/web.yaml", server("other", 82));
+    write(folder.path(), "a/web.yaml", policy);
+    assert!(found(&check(folder.path(), &[]).document())[0].contains("policy-target-missing"));
 }

@@ -9,6 +9,7 @@ use futures::StreamExt;
 use jiff::Timestamp;
 use serde::Deserialize;
 
+use crate::chart::gitops::ValueKey;
 use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Kind, Probe, Program, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
@@ -49,6 +50,10 @@ pub struct Options {
     pub applied: BTreeSet<(Kind, String, String)>,
     /// Values of the wrong type in the change of the run: the API server rejects their objects.
     pub mistyped: Vec<Mistyped>,
+    /// Objects of the change of the run that differ between its folders: kind, namespace, name.
+    pub apart: BTreeSet<(Kind, String, String)>,
+    /// Keys of Linkerd in chart values of the change of the run.
+    pub value_keys: Vec<ValueKey>,
 }
 
 /// Stores collected objects completely, redacted. It records its own errors.
@@ -175,6 +180,8 @@ pub async fn collect<S: Source>(
         live: source.origin().kind == "live",
         applied: options.applied.clone(),
         mistyped: options.mistyped.clone(),
+        apart: options.apart.clone(),
+        value_keys: options.value_keys.clone(),
     };
     let touched = touched.into_inner() + source.already_redacted();
     Collected { cluster, uncollected: source.uncollected(), redaction: Redaction { touched } }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::log::Log;
 use super::node::NodeSnapshot;
+use crate::chart::gitops::ValueKey;
 use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Kind, Namespaces, Query};
 use crate::objects::mistyped::Mistyped;
@@ -90,6 +91,10 @@ pub struct Cluster {
     pub applied: BTreeSet<(Kind, String, String)>,
     /// Values of the wrong type in the change of the run: the API server rejects their objects.
     pub mistyped: Vec<Mistyped>,
+    /// Objects of the change of the run that differ between its folders, so that none is known: kind, namespace, name.
+    pub apart: BTreeSet<(Kind, String, String)>,
+    /// Keys of Linkerd in chart values of the change of the run.
+    pub value_keys: Vec<ValueKey>,
 }
 
 impl Cluster {

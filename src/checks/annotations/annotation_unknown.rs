@@ -1,7 +1,7 @@
 //! `annotation-unknown`: an annotation or label in Linkerd's domains that no release knows.
 
 use super::fault::{Fault, Found, Survey};
-use super::wording;
+use super::{in_values, wording};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::StepKind;
@@ -15,7 +15,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let part = object.subject().to_string();
         ctx.gap(ctx.missing(Item::List(object.kind), Why::Malformed { message }, part));
     }
-    let findings = wording::findings(ctx, survey, |_, found| {
+    let mut findings = wording::findings(ctx, survey, |_, found| {
         let Fault::Unknown(suggestion) = &found.fault else { return None };
         let mut remedy = wording::remedy();
         if let Some(advice) = suggestion.and_then(|suggestion| suggestion.advice) {
@@ -29,6 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         Some((message(ctx, found, *suggestion), remedy))
     });
+    findings.extend(in_values::unknown(ctx));
     Ok(findings.into())
 }
 

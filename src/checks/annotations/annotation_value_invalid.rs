@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::calls::NO_TIMEOUT;
 use super::fault::{Fault, Found, Survey};
-use super::guess::guess;
+use super::guess::{guess, is_of_windows};
 use super::wording;
 use crate::checks::serving::annotation_denied;
 use crate::checks::words::sentence;
@@ -17,6 +17,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::from_context(ctx)?;
     let findings = survey.found.iter().filter_map(|found| {
         let Fault::Value(row, accepted, consequence) = &found.fault else { return None };
+        if is_of_windows(found.key, found.value) {
+            return None;
+        }
         let in_template = found.in_template && consequence.is_of_injector();
         let fails = fails(survey, *consequence) && !in_template;
         let refuses = *consequence == OnInvalid::PodRefused && found.injected && !in_template;
@@ -39,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = finding.severity(severity);
         Some(if refuses { of_denied(found, finding) } else { finding.symptoms(BTreeMap::new()) })
     });
-    let findings = findings.chain(super::route_timeouts::findings(ctx));
+    let findings = findings.chain(super::route_timeouts::findings(ctx)).chain(super::in_values::invalid(ctx));
     Ok(findings.collect::<Vec<_>>().into())
 }
 

@@ -1,6 +1,7 @@
 //! Guesses the intended value of one that does not parse.
 
 use crate::knowledge::Key;
+use crate::model::injection::INJECT;
 use crate::version::{LinkerdVersion, MinorTable};
 
 /// An accepted value with the same meaning, if there is one.
@@ -30,6 +31,11 @@ pub(super) fn guess(
         .chain(seconds)
         .filter(|candidate| !candidate.is_empty())
         .find(accepted)
+}
+
+/// Whether the annotation is for pods that Buoyant Enterprise meshes on Windows nodes, without the injector.
+pub(super) fn is_of_windows(key: &str, value: &str) -> bool {
+    key == INJECT && value == "windows"
 }
 
 #[cfg(test)]

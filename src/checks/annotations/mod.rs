@@ -13,6 +13,7 @@ mod annotation_value_invalid;
 mod calls;
 mod fault;
 mod guess;
+mod in_values;
 mod label_as_annotation;
 mod route_timeouts;
 mod wording;

@@ -128,7 +128,7 @@ impl<'a> ValuesOrigin<'a> {
                 format!("chart values are known from {first} to {through}, but this chart is of {release}");
             Missing::part(
                 Request::new(Item::List(Kind::Deployment)),
-                Why::Malformed { message },
+                Why::NotJudged { message },
                 format!("chart {name}"),
             )
         };
@@ -201,7 +201,7 @@ fn kept_at(ctx: &Context<'_>, leaf: &Leaf<'_>) -> (String, String) {
 /// Whether another tool replaces a string before the chart reads it: Flux and envsubst `${NAME}`, Argo CD `$NAME`,
 /// templates `{{ }}` and `[[ ]]`, Argo CD plugins `<path:...>`, SOPS `ENC[...]`, helmfile `ref+...`, and the marks
 /// `@NAME@`, `__NAME__`, `#{NAME}` and `%{NAME}`.
-fn is_put_in(value: &serde_yaml::Value) -> bool {
+pub(super) fn is_put_in(value: &serde_yaml::Value) -> bool {
     let marked = |text: &str| {
         let is_within =
             |mark: &str| text.len() > 2 * mark.len() && text.starts_with(mark) && text.ends_with(mark);

@@ -141,7 +141,8 @@ fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPol
     } else {
         return None;
     };
-    (!there && targets.are_known(kind, &meta.namespace)).then(|| {
+    let is_apart = ctx.is_apart(kind, &meta.namespace, Some(&target.name));
+    (!there && !is_apart && targets.are_known(kind, &meta.namespace)).then(|| {
         finding(ctx, targets, (Kind::AuthorizationPolicy, meta), kind, "spec.targetRef", Some(&target.name))
     })
 }
@@ -155,7 +156,8 @@ fn of_older(
     let meta = &object.metadata;
     let choice = &object.spec.server;
     let kind = Kind::ServerAuthorization;
-    if !targets.are_known(Kind::Server, &meta.namespace) {
+    let is_apart = ctx.is_apart(Kind::Server, &meta.namespace, choice.name.as_deref());
+    if is_apart || !targets.are_known(Kind::Server, &meta.namespace) {
         return None;
     }
     match (&choice.name, &choice.selector) {

@@ -146,6 +146,7 @@ impl Input<'_> {
             change::place(&mut report.findings, places);
         }
         chart::place(&mut report.findings, &settings.values);
+        chart::place_keys(&mut report.findings, set.value_keys());
         let values = settings.values.clone();
         Ok(act(&JudgedManifests { report, set, places, values, charts }, &overlay))
     }
@@ -251,6 +252,9 @@ impl<'a> Repairer<'a> {
                 edited.push(format!("{}:{}", place.0, line.unwrap_or(place.1)));
                 alone.extend(own);
             }
+        }
+        if values.is_some() {
+            set.put_value_keys(self.judged.charts.keys(&texts));
         }
         let values = values.unwrap_or_else(|| self.values.clone());
         let state = self.overlay.judge_with(&set, &values);

@@ -8,7 +8,7 @@ mod k3s;
 mod kustomize;
 mod set;
 
-pub use annotated::{Annotated, annotated};
+pub use annotated::{Annotated, ValueKey, annotated};
 use serde_yaml::{Mapping, Value};
 
 use super::stored_values::{Spots, ValuePositions};

@@ -6,13 +6,13 @@ use std::ops::Range;
 
 use super::Repairer;
 use super::documents::{documents, number_of_document};
-use crate::chart::gitops::{Installed, Text};
+use crate::chart::gitops::{Installed, Text, ValueKey};
 use crate::chart::values_input::{ValuesFile, ValuesInput, values_of};
 use crate::cli::chart;
 use crate::finding::{Finding, Fingerprint, ValueAction, ValueEdit, ValuesPlace};
 use crate::knowledge::Knowledge;
 use crate::render::fix::{ObjectEdit, replacements};
-use crate::source::evidence::{Charts, installed};
+use crate::source::evidence::{Charts, installed, value_keys};
 use crate::value_edit;
 use crate::version::LinkerdVersion;
 
@@ -29,15 +29,25 @@ pub(super) struct ChartValues {
 }
 
 impl ChartValues {
-    /// The values with edited files.
-    fn edited(&self, edits: &BTreeMap<String, String>) -> Vec<ValuesInput> {
+    /// The texts with edited files.
+    fn texts(&self, edits: &BTreeMap<String, String>) -> Vec<Text> {
         let with_edit = |mut text: Text| {
             if let Some(edited) = edits.get(&text.name) {
                 text.text.clone_from(edited);
             }
             text
         };
-        let texts: Vec<Text> = self.texts.read().into_iter().map(with_edit).collect();
+        self.texts.read().into_iter().map(with_edit).collect()
+    }
+
+    /// The keys of Linkerd in the values of edited files.
+    pub(super) fn keys(&self, edits: &BTreeMap<String, String>) -> Vec<ValueKey> {
+        value_keys(&self.texts(edits))
+    }
+
+    /// The values with edited files.
+    fn edited(&self, edits: &BTreeMap<String, String>) -> Vec<ValuesInput> {
+        let texts = self.texts(edits);
         let release = (false, self.release.as_ref());
         let (values, _) = chart::of_manifests(installed(&texts), release, Knowledge::embedded());
         self.given.iter().map(|one| of_files(one, edits)).chain(values).collect()

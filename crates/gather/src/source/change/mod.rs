@@ -23,6 +23,7 @@ use serde_json::Value;
 
 use super::evidence::Captured;
 use super::{ObjectSink, Origin, Source, Uncollected};
+use crate::chart::gitops::ValueKey;
 use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::Knowledge;
@@ -47,6 +48,10 @@ pub struct Set {
     unreadable: Vec<String>,
     /// Values of the wrong type in it.
     mistyped: Vec<Mistyped>,
+    /// Objects that differ between folders, and are not part of it.
+    apart: BTreeSet<(Kind, Key)>,
+    /// Keys of Linkerd in the chart values of its objects and files.
+    value_keys: Vec<ValueKey>,
     /// Deleted objects.
     removed: BTreeSet<(Kind, Key)>,
     /// Workloads whose pods are created again without a change.
@@ -126,6 +131,26 @@ impl Set {
     /// Values of the wrong type.
     pub fn mistyped(&self) -> &[Mistyped] {
         &self.mistyped
+    }
+
+    /// Records an object that differs between folders, and is not part of it.
+    pub fn put_apart(&mut self, kind: Kind, namespace: &str, name: &str) {
+        self.apart.insert((kind, (namespace.to_owned(), name.to_owned())));
+    }
+
+    /// The objects that differ between folders: kind, namespace, name.
+    pub fn apart(&self) -> impl Iterator<Item = (Kind, String, String)> {
+        self.apart.iter().cloned().map(|(kind, (namespace, name))| (kind, namespace, name))
+    }
+
+    /// Replaces the keys of Linkerd in its chart values.
+    pub fn put_value_keys(&mut self, keys: Vec<ValueKey>) {
+        self.value_keys = keys;
+    }
+
+    /// The keys of Linkerd in its chart values.
+    pub fn value_keys(&self) -> &[ValueKey] {
+        &self.value_keys
     }
 
     /// The parts of the manifests that were set aside.

@@ -52,6 +52,8 @@ pub struct Dump {
     server_version: Option<Value>,
     /// Values of the wrong type in manifests.
     pub mistyped: Vec<Mistyped>,
+    /// Objects of manifests that differ between folders, so that none of them is held.
+    pub apart: BTreeSet<(Kind, Key)>,
     /// Contained output of `linkerd diagnostics`.
     diagnostics: Diagnostics,
     /// Uids of the namespace `kube-system`, with the first file that has each.
@@ -130,6 +132,7 @@ impl Builder {
             trouble: BTreeMap::new(),
             server_version: None,
             mistyped: Vec::new(),
+            apart: BTreeSet::new(),
             diagnostics: Diagnostics::default(),
             uids: BTreeMap::new(),
             warnings: Vec::new(),

@@ -70,6 +70,7 @@ impl Builder {
             let folder = before.folder.clone();
             self.set_aside(Aside::Environments, &folder);
             self.dump.set_aside.place(Aside::Environments, &now.folder);
+            self.dump.apart.insert(of.clone());
             self.repeated.environments.insert(of);
             return false;
         }

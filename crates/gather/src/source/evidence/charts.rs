@@ -1,7 +1,7 @@
 //! The texts of manifests, and the Linkerd charts that they install.
 
 use crate::archive::spool::Blob;
-use crate::chart::gitops::{self, Annotated, Installed, Text};
+use crate::chart::gitops::{self, Annotated, Installed, Text, ValueKey};
 use crate::knowledge::Knowledge;
 
 /// Maximum size of a text to search for chart installations, in bytes.
@@ -47,4 +47,9 @@ impl Charts {
 pub fn installed(texts: &[Text]) -> Vec<Installed> {
     let names: Vec<&str> = Knowledge::embedded().charts().names().collect();
     gitops::found(texts, &names)
+}
+
+/// The keys of Linkerd in the chart values of texts.
+pub fn value_keys(texts: &[Text]) -> Vec<ValueKey> {
+    gitops::annotated(texts, &installed(texts)).into_iter().flat_map(|one| one.keys).collect()
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
 
-pub use charts::{Charts, installed};
+pub use charts::{Charts, installed, value_keys};
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -24,10 +24,10 @@ use super::nodes::{NodeEvidence, collected_at};
 use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
 use crate::archive::Tree;
 use crate::archive::spool::Blob;
-use crate::chart::gitops::{Annotated, Installed};
+use crate::chart::gitops::{Annotated, Installed, ValueKey};
 use crate::command::{Rerun, RerunOptions};
 use crate::fetched::{Fetched, Why};
-use crate::item::{Item, Namespaces};
+use crate::item::{Item, Kind, Namespaces};
 use crate::node_files::NodeFiles;
 use crate::objects::mistyped::Mistyped;
 use crate::request::Request;
@@ -46,19 +46,25 @@ pub struct Captured {
     set_aside: Vec<String>,
     charts: Vec<Installed>,
     texts: Charts,
+    value_keys: Vec<ValueKey>,
 }
 
-/// Keys of Linkerd in values of charts, as what is not checked.
-fn in_values(others: &[Annotated]) -> Vec<String> {
-    let (wrong, right): (Vec<_>, Vec<_>) = others.iter().partition(|one| !one.wrong.is_empty());
-    let right: Vec<&str> = right.iter().map(|one| one.place.as_str()).collect();
-    let wrong: Vec<&str> = wrong.iter().flat_map(|one| one.wrong.iter().map(String::as_str)).collect();
-    let said = |what: &str, all: String| {
-        (!all.is_empty()).then(|| format!("{what} (check the rendered output): {all}"))
+/// Number of places with annotations in values to name.
+const PLACES: usize = 3;
+
+/// Keys of Linkerd in values of other charts, as what is not checked: only the rendered chart shows their effect.
+fn in_values(others: &[Annotated]) -> Option<String> {
+    let places: Vec<&str> =
+        others.iter().filter(|one| !one.is_of_linkerd).map(|one| one.place.as_str()).collect();
+    let named = places.iter().take(PLACES).copied().collect::<Vec<_>>().join(", ");
+    let more = match places.len().saturating_sub(PLACES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    let wrong = said("wrong Linkerd annotations in the values of charts", wrong.join(", "));
-    let right = said("Linkerd annotations in the values of other charts", right.join(", "));
-    wrong.into_iter().chain(right).collect()
+    (!places.is_empty()).then(|| {
+        let what = "the effect of Linkerd annotations in the values of other charts";
+        format!("{what} (check the rendered output): {named}{more}")
+    })
 }
 
 impl Captured {
@@ -134,8 +140,20 @@ impl Captured {
         let dump = (read > 0 || !charts.is_empty() || !dump.trouble().is_empty()).then_some(dump);
         let (bundles, mut ignored, texts) = (loading.bundles, loading.ignored, loading.charts);
         let nodes = configured(loading.configurations, dump.as_ref(), &mut ignored);
-        let evidence =
-            Captured { bundles, dump, nodes, warnings, ignored, name, places, set_aside, charts, texts };
+        let value_keys = others.into_iter().flat_map(|one| one.keys).collect();
+        let evidence = Captured {
+            bundles,
+            dump,
+            nodes,
+            warnings,
+            ignored,
+            name,
+            places,
+            set_aside,
+            charts,
+            texts,
+            value_keys,
+        };
         evidence.one_cluster()?;
         Ok(evidence)
     }
@@ -173,6 +191,17 @@ impl Captured {
     /// Values of the wrong type in manifests.
     pub fn mistyped(&self) -> &[Mistyped] {
         self.dump.as_ref().map_or(&[], |dump| &dump.mistyped)
+    }
+
+    /// Objects of manifests that differ between folders, so that none of them is held: kind, namespace, name.
+    pub fn apart(&self) -> impl Iterator<Item = (Kind, &str, &str)> {
+        let all = self.dump.iter().flat_map(|dump| &dump.apart);
+        all.map(|(kind, (namespace, name))| (*kind, &**namespace, &**name))
+    }
+
+    /// Keys of Linkerd in the chart values of manifests.
+    pub fn value_keys(&self) -> &[ValueKey] {
+        &self.value_keys
     }
 
     /// Files without evidence, with the reason.

@@ -2,7 +2,8 @@
 //! maps, texts with YAML, single values by path, and values files.
 
 use super::set::names;
-use super::{Document, Holds, Installed, MARKS, Node, Set, TEMPLATE, Text, is_read};
+use super::{Document, Holds, Installed, MARKS, Node, Set, Text, is_read};
+use crate::finding::{ValuesForm, ValuesPlace};
 use crate::knowledge::{Annotations, Knowledge, WrittenBy};
 
 /// Values with keys of Linkerd. Only the rendered chart shows whether they have an effect.
@@ -10,33 +11,55 @@ use crate::knowledge::{Annotations, Knowledge, WrittenBy};
 pub struct Annotated {
     /// The object or file, with the position of the first key.
     pub place: String,
-    /// Keys that no release knows, and values that none accepts, with the position of each.
-    pub wrong: Vec<String>,
+    /// Whether the values are those of a chart of Linkerd.
+    pub is_of_linkerd: bool,
+    pub keys: Vec<ValueKey>,
+}
+
+/// A key of Linkerd in values, or one that is meant to be one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueKey {
+    /// The object with the values, or the values file.
+    pub object: String,
+    pub file: String,
+    /// Line and column, from 1.
+    pub spot: (u64, u64),
+    /// Its path in the object or file: `spec.values.podAnnotations[linkerd.io/inject]`.
+    pub field: String,
+    pub key: String,
+    /// Its value, if that is a text.
+    pub value: Option<String>,
+    /// Where to edit it, and its path there; `None` if no edit can be described.
+    pub edit: Option<(ValuesPlace, Vec<String>)>,
 }
 
 /// Nesting of texts with YAML in texts with YAML.
 const DEPTH: usize = 3;
-/// Number of wrong keys to list per object.
-const MOST: usize = 5;
 
-/// Objects and values files with keys of Linkerd for other charts. `known` are the installations of
-/// Linkerd's charts, for which only wrong keys are reported.
+/// Objects and values files with keys of Linkerd. `known` are the installations of Linkerd's charts.
 pub fn annotated(texts: &[Text], known: &[Installed]) -> Vec<Annotated> {
     let set = Set { texts, charts: &[] };
-    let mut found = Vec::new();
+    let mut found: Vec<Annotated> = Vec::new();
     for text in texts.iter().filter(|text| is_relevant(&text.text)) {
         for document in set.documents(text) {
-            let Some((values, is_values)) = values(&document) else { continue };
+            let Some((part, is_values)) = part(&document) else { continue };
+            let Some(values) = part.map_or(Some(&document.root), |part| document.root.find(part)) else {
+                continue;
+            };
             let object = if is_values { text.name.clone() } else { document.kind_and_name() };
-            let mut keys = Keys { found: Vec::new() };
-            keys.walk(values, &NodeLines::Own, DEPTH);
             let is_of_linkerd = known.iter().any(|one| {
                 one.object == object || one.files.iter().any(|file| is_values && file.name == text.name)
             });
-            found.extend(keys.annotated(&object, &text.name, is_of_linkerd));
+            let at = Cursor::new(part.into_iter().map(str::to_owned));
+            let mut keys = Keys { object, file: text.name.clone(), found: Vec::new() };
+            keys.walk(values, &at, DEPTH);
+            found.extend(keys.annotated(is_of_linkerd));
             found.extend(referenced(&set, &document, is_of_linkerd));
         }
     }
+    // Several objects may name one ConfigMap.
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|one| seen.insert(one.place.clone()));
     found
 }
 
@@ -46,17 +69,17 @@ fn is_relevant(text: &str) -> bool {
     text.contains("linkerd") && (MARKS.iter().any(|mark| text.contains(mark)) || !text.lines().any(is_object))
 }
 
-/// The part of a document that contains values, and whether it is a file instead of an object.
-fn values<'d>(document: &'d Document<'_>) -> Option<(&'d Node, bool)> {
+/// The part of a document that contains values, or all of it, and whether it is a file instead of an object.
+fn part(document: &Document<'_>) -> Option<(Option<&'static str>, bool)> {
     let root = &document.root;
     // A kustomization may have no kind.
-    if let Some(charts) = root.find("helmCharts") {
-        return Some((charts, true));
+    if root.find("helmCharts").is_some() {
+        return Some((Some("helmCharts"), true));
     }
     let part = |key| root.text(&[key]).unwrap_or_default();
     match (part("kind"), part("apiVersion")) {
-        ("", "") => Some((root, true)),
-        (kind, _) if is_read(kind) => Some((root.find("spec")?, false)),
+        ("", "") => Some((None, true)),
+        (kind, _) if is_read(kind) => Some((Some("spec"), false)),
         _ => None,
     }
 }
@@ -69,15 +92,16 @@ fn referenced(set: &Set<'_>, document: &Document<'_>, is_of_linkerd: bool) -> Ve
         let name = text("name").filter(|_| text("kind").as_deref() == Some("ConfigMap"))?;
         let key = text("valuesKey").unwrap_or_else(|| "values.yaml".to_owned());
         let map = set.object("ConfigMap", &namespace, &name)?;
-        let mut keys = Keys { found: Vec::new() };
+        let mut keys = Keys { object: map.kind_and_name(), file: map.of.name.clone(), found: Vec::new() };
         let (value, (line, _)) = map.root.within(&["data"])?.get(&key)?;
-        keys.text(value, line, &NodeLines::Own, DEPTH);
-        keys.annotated(&map.kind_and_name(), &map.of.name, is_of_linkerd)
+        keys.text(value, line, &Cursor::new(["data".to_owned(), key]), DEPTH);
+        keys.annotated(is_of_linkerd)
     };
     document.items("spec.valuesFrom").into_iter().filter_map(of).collect()
 }
 
 /// The lines of a node in the file.
+#[derive(Debug, Clone, Copy)]
 enum NodeLines {
     /// Those of the document.
     Own,
@@ -88,54 +112,164 @@ enum NodeLines {
 }
 
 impl NodeLines {
-    fn at(&self, line: u64) -> u64 {
+    fn at(self, line: u64) -> u64 {
         match self {
             NodeLines::Own => line,
             NodeLines::Below(above) => above + line,
-            NodeLines::One(line) => *line,
+            NodeLines::One(line) => line,
         }
     }
 }
 
-/// The keys of Linkerd that were found.
-struct Keys {
-    /// Line, key, and value if it is a text.
-    found: Vec<(u64, String, Option<String>)>,
+/// A step to a node: a key, or the position in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    Key(String),
+    Item(usize),
 }
 
+impl Step {
+    fn name(&self) -> String {
+        match self {
+            Step::Key(name) => name.clone(),
+            Step::Item(at) => at.to_string(),
+        }
+    }
+}
+
+/// The position of a node: the steps to each text with YAML that contains it, and the steps in the innermost one.
+#[derive(Debug, Clone)]
+struct Cursor {
+    texts: Vec<Vec<Step>>,
+    steps: Vec<Step>,
+    lines: NodeLines,
+}
+
+impl Cursor {
+    fn new(steps: impl IntoIterator<Item = String>) -> Cursor {
+        let steps = steps.into_iter().map(Step::Key).collect();
+        Cursor { texts: Vec::new(), steps, lines: NodeLines::Own }
+    }
+
+    fn below(&self, step: Step) -> Cursor {
+        let mut below = self.clone();
+        below.steps.push(step);
+        below
+    }
+
+    /// The root of the text at this position.
+    fn inside(&self, lines: NodeLines) -> Cursor {
+        let mut texts = self.texts.clone();
+        texts.push(self.steps.clone());
+        Cursor { texts, steps: Vec::new(), lines }
+    }
+
+    /// The path of a key at this position: `spec.values: podAnnotations[linkerd.io/inject]`.
+    fn field(&self, key: &str) -> String {
+        let own: Vec<Step> = self.steps.iter().cloned().chain([Step::Key(key.to_owned())]).collect();
+        let each = self.texts.iter().chain([&own]).map(|steps| path(steps));
+        each.collect::<Vec<_>>().join(": ")
+    }
+
+    /// Where a key in the map at this position is edited, with its path there.
+    fn map(&self, key: &str) -> Option<(Vec<String>, ValuesForm, Vec<String>)> {
+        let names = |steps: &[Step]| steps.iter().map(Step::name).collect::<Vec<_>>();
+        let is_item = |step: &Step| matches!(step, Step::Item(_));
+        let key = [key.to_owned()];
+        match &self.texts[..] {
+            [] => {
+                // The maps of the path may become empty by an edit, the items of a list not.
+                let first = usize::from(matches!(self.steps.first(), Some(Step::Key(_))) && !self.is_whole());
+                let start = self.steps.iter().rposition(is_item).map_or(first, |last| last + 1);
+                let (above, within) = self.steps.split_at(start);
+                Some((names(above), ValuesForm::Map, [names(within), key.to_vec()].concat()))
+            }
+            [text] if !self.steps.iter().any(is_item) => {
+                Some((names(text), ValuesForm::Text, [names(&self.steps), key.to_vec()].concat()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the document is a values file as a whole.
+    fn is_whole(&self) -> bool {
+        !matches!(self.steps.first(), Some(Step::Key(name)) if name == "spec" || name == "helmCharts")
+    }
+
+    /// Where a single value is edited that the map or list at this position sets by its path.
+    fn single(&self, value: &str) -> Option<(Vec<String>, ValuesForm, Vec<String>)> {
+        let above = self.steps.iter().map(Step::name).collect();
+        self.texts.is_empty().then(|| (above, ValuesForm::Single, names(value).0))
+    }
+
+    /// The list of the item at this position.
+    fn above(&self) -> Cursor {
+        let mut above = self.clone();
+        above.steps.pop();
+        above
+    }
+}
+
+/// `a.b[c.d/e][0]`
+fn path(steps: &[Step]) -> String {
+    let mut path = String::new();
+    for step in steps {
+        match step {
+            Step::Key(name) if name.contains(['.', '/']) => path.extend(["[", name, "]"]),
+            Step::Key(name) if path.is_empty() => path.push_str(name),
+            Step::Key(name) => path.extend([".", name]),
+            Step::Item(at) => path.extend(["[", &at.to_string(), "]"]),
+        }
+    }
+    path
+}
+
+/// The keys of Linkerd that were found in an object or file.
+struct Keys {
+    object: String,
+    file: String,
+    found: Vec<ValueKey>,
+}
+
+/// Where to edit a value: the steps to the values, their form, and the path of the value there.
+type EditPlace = (Vec<String>, ValuesForm, Vec<String>);
+
 impl Keys {
-    fn walk(&mut self, node: &Node, lines: &NodeLines, depth: usize) {
+    fn walk(&mut self, node: &Node, at: &Cursor, depth: usize) {
         match &node.holds {
             Holds::Map(entries) => {
-                for (key, (line, _), value) in entries {
+                for (key, (line, column), value) in entries {
                     let text = match &value.holds {
                         Holds::Text(text, _) => Some(text.clone()),
                         Holds::Map(_) | Holds::List(_) => None,
                     };
-                    self.key(last(key), text, lines.at(*line));
+                    let edit = if key.contains('\\') { at.single(key) } else { at.map(key) };
+                    self.key(last(key), text, at.field(key), (at, *line, *column), edit);
+                    let below = at.below(Step::Key(key.clone()));
                     match value.holds {
                         Holds::Text(..) if key == "name" => {
-                            self.parameter(value, node.text(&["value"]), lines.at(*line));
+                            self.parameter(value, node.text(&["value"]), at, (*line, *column));
                         }
-                        Holds::Text(..) => self.text(value, *line, lines, depth),
-                        Holds::Map(_) | Holds::List(_) => self.walk(value, lines, depth),
+                        Holds::Text(..) => self.text(value, *line, &below, depth),
+                        Holds::Map(_) | Holds::List(_) => self.walk(value, &below, depth),
                     }
                 }
             }
             Holds::List(items) => {
-                for item in items {
+                for (number, item) in items.iter().enumerate() {
+                    let below = at.below(Step::Item(number));
                     match item.holds {
-                        Holds::Text(..) => self.text(item, item.line, lines, depth),
-                        Holds::Map(_) | Holds::List(_) => self.walk(item, lines, depth),
+                        Holds::Text(..) => self.text(item, item.line, &below, depth),
+                        Holds::Map(_) | Holds::List(_) => self.walk(item, &below, depth),
                     }
                 }
             }
-            Holds::Text(..) => self.text(node, node.line, lines, depth),
+            Holds::Text(..) => self.text(node, node.line, at, depth),
         }
     }
 
     /// A text that contains values as YAML.
-    fn text(&mut self, node: &Node, line: u64, lines: &NodeLines, depth: usize) {
+    fn text(&mut self, node: &Node, line: u64, at: &Cursor, depth: usize) {
         let Holds::Text(text, literal) = &node.holds else { return };
         if depth == 0 || !text.contains("linkerd") || super::guard(text.as_bytes()).is_err() {
             return;
@@ -143,37 +277,50 @@ impl Keys {
         let Some(inner) = super::tree(text).filter(|inner| !matches!(inner.holds, Holds::Text(..))) else {
             return;
         };
-        let line = lines.at(line);
-        let within = if *literal { NodeLines::Below(line) } else { NodeLines::One(line) };
-        self.walk(&inner, &within, depth - 1);
+        let line = at.lines.at(line);
+        let lines = if *literal { NodeLines::Below(line) } else { NodeLines::One(line) };
+        self.walk(&inner, &at.inside(lines), depth - 1);
     }
 
     /// A single value by its path: `podAnnotations.linkerd\.io/inject`.
-    fn parameter(&mut self, name: &Node, value: Option<&str>, line: u64) {
+    fn parameter(&mut self, name: &Node, value: Option<&str>, at: &Cursor, (line, column): (u64, u64)) {
         if let Holds::Text(path, _) = &name.holds
             && path.contains('\\')
         {
-            self.key(last(path), value.map(str::to_owned), line);
+            let edit = at.above().single(path);
+            self.key(last(path), value.map(str::to_owned), at.field("name"), (at, line, column), edit);
         }
     }
 
-    fn key(&mut self, key: String, value: Option<String>, line: u64) {
-        if is_linkerds(&key) {
-            self.found.push((line, key, value));
+    fn key(
+        &mut self,
+        key: String,
+        value: Option<String>,
+        field: String,
+        (at, line, column): (&Cursor, u64, u64),
+        edit: Option<EditPlace>,
+    ) {
+        if !is_linkerds(&key) {
+            return;
         }
+        let line = at.lines.at(line);
+        // The columns of a text are not those of the file.
+        let column = if matches!(at.lines, NodeLines::Own) { column } else { 1 };
+        let (object, file) = (self.object.clone(), self.file.clone());
+        let edit = edit.and_then(|(path, form, keys)| {
+            let line = usize::try_from(line).ok()?;
+            Some((ValuesPlace { object: object.clone(), file: file.clone(), line, path, form }, keys))
+        });
+        self.found.push(ValueKey { object, file, spot: (line, column), field, key, value, edit });
     }
 
-    fn annotated(self, object: &str, file: &str, is_of_linkerd: bool) -> Option<Annotated> {
-        let line = self.found.iter().map(|(line, ..)| *line).min()?;
-        let place_of = |line: u64| match object == file {
-            true => format!("{file}:{line}"),
-            false => format!("{object} ({file}:{line})"),
+    fn annotated(self, is_of_linkerd: bool) -> Option<Annotated> {
+        let line = self.found.iter().map(|found| found.spot.0).min()?;
+        let place = match self.object == self.file {
+            true => format!("{}:{line}", self.file),
+            false => format!("{} ({}:{line})", self.object, self.file),
         };
-        let wrong = |(line, key, value): &(u64, String, Option<String>)| {
-            Some(format!("{}: {}", place_of(*line), wrong(key, value.as_deref())?))
-        };
-        let wrong: Vec<String> = self.found.iter().filter_map(wrong).take(MOST).collect();
-        (!is_of_linkerd || !wrong.is_empty()).then(|| Annotated { place: place_of(line), wrong })
+        Some(Annotated { place, is_of_linkerd, keys: self.found })
     }
 }
 
@@ -199,20 +346,4 @@ fn is_linkerds(key: &str) -> bool {
 
 fn nearest<'a>(all: &'a Annotations, key: &str) -> Option<&'a str> {
     all.nearest(key, |row| row.set_by == WrittenBy::User).map(|row| row.key.as_str())
-}
-
-/// What is wrong with a key or its value.
-fn wrong(key: &str, value: Option<&str>) -> Option<String> {
-    let knowledge = Knowledge::embedded();
-    let all = knowledge.annotations();
-    let Some(row) = all.get(key) else {
-        return Some(match nearest(all, key) {
-            Some(near) => format!("no release knows {key}; did you mean {near}?"),
-            None => format!("no release knows {key}"),
-        });
-    };
-    let value =
-        value.filter(|value| !value.is_empty() && !value.contains(TEMPLATE) && !value.contains("${"))?;
-    let expected = row.check_value(value, None, knowledge.minors()).err()?;
-    Some(format!("{key} is not valid, expected {expected}"))
 }
