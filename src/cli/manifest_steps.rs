@@ -61,7 +61,8 @@ fn as_edit(step: Step) -> Option<Step> {
     let applies = |line: &String| [" | kubectl ", " replace "].iter().all(|words| line.contains(words));
     const OF_CLUSTERS: [&str; 5] = [" get ", " describe ", " logs ", " rollout ", " delete pod"];
     // Other lines of such a step make something, such as a certificate.
-    let is_of_clusters = |line: &String| OF_CLUSTERS.iter().any(|words| line.contains(words)) && !applies(line);
+    let is_of_clusters =
+        |line: &String| OF_CLUSTERS.iter().any(|words| line.contains(words)) && !applies(line);
     if lines.iter().all(is_of_clusters) {
         return None;
     }

@@ -158,11 +158,11 @@ fn kinds_that_a_cluster_may_lack_are_asked_for_one_by_one() {
     let said = ran(meshdoctor(&["check", "--coverage", "--bundle", path.to_str().unwrap()])).out;
     let line = |begin: &str| said.lines().map(str::trim).find(|line| line.starts_with(begin)).unwrap();
     let at_once = line("kubectl get namespaces,");
-    assert!(at_once.contains("services") && at_once.ends_with(" -A -o json"), "{at_once}");
+    assert!(at_once.contains("services") && at_once.ends_with(" -A -o json > objects.json"), "{at_once}");
     assert!(!at_once.contains("cilium") && !at_once.contains("linkerd.io"), "{at_once}");
     let each = line("for KIND in ");
     assert!(each.contains(" ciliumnetworkpolicies.cilium.io "), "{each}");
-    assert!(each.ends_with("; do kubectl get \"$KIND\" -A -o json; done"), "{each}");
+    assert!(each.ends_with("; do kubectl get \"$KIND\" -A -o json > \"$KIND.json\"; done"), "{each}");
 }
 
 #[test]
