@@ -85,7 +85,7 @@ pub use upgrades::{
     Between, DefaultMatters, Effect, GoneArchitecture, GoneExtension, LostValue, RenamedPort, RetypedValue,
     UnstoredValue, Upgrades,
 };
-pub use value::{ValueType, policy_duration};
+pub use value::{Resource, ValueType, policy_duration};
 
 use crate::version::MinorTable;
 use file::{KnowledgeFile, Part};

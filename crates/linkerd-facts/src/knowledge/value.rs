@@ -10,6 +10,17 @@ use serde::Deserialize;
 
 use super::go_duration;
 
+/// The resource that a quantity measures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    #[default]
+    Any,
+    Cpu,
+    /// Memory or storage.
+    Bytes,
+}
+
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ValueType {
@@ -47,7 +58,11 @@ pub enum ValueType {
     /// A number of seconds, or a Go duration.
     SecondsOrGoDuration {},
     /// A Kubernetes resource quantity that is not negative.
-    Quantity {},
+    Quantity {
+        /// The measured resource, for the examples.
+        #[serde(default)]
+        of: Resource,
+    },
     /// Any Kubernetes resource quantity.
     SignedQuantity {},
     /// Ports and ranges of ports, separated by commas.
@@ -128,7 +143,7 @@ impl ValueType {
             ValueType::SecondsOrGoDuration {} => {
                 value.parse::<u32>().is_ok_and(|_| !value.starts_with('+')) || go_duration(value).is_some()
             }
-            ValueType::Quantity {} => {
+            ValueType::Quantity { .. } => {
                 quantity(value)
                     && !(value.starts_with('-') && value.contains(|c: char| ('1'..='9').contains(&c)))
             }
@@ -203,8 +218,14 @@ impl ValueType {
                 "expected one whole number with one unit of ms, s, m, h or d, such as 250ms or 10s".to_owned()
             }
             ValueType::SecondsOrGoDuration {} => "expected a number of seconds, or a duration such as 3s".to_owned(),
-            ValueType::Quantity {} | ValueType::SignedQuantity {} => {
+            ValueType::Quantity { of: Resource::Any } | ValueType::SignedQuantity {} => {
                 "expected a Kubernetes quantity such as 100m, 0.5 or 64Mi".to_owned()
+            }
+            ValueType::Quantity { of: Resource::Cpu } => {
+                "expected a Kubernetes quantity such as 100m or 0.5".to_owned()
+            }
+            ValueType::Quantity { of: Resource::Bytes } => {
+                "expected a Kubernetes quantity such as 64Mi or 1Gi".to_owned()
             }
             ValueType::PortList { blanks, lowest } => format!(
                 "expected port numbers and ranges from {lowest} to 65535, separated by commas{}, such as 80,8000-8999",

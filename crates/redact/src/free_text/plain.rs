@@ -91,8 +91,17 @@ pub(crate) fn setting<'a>(value: &ValueType, content: &'a str) -> Cow<'a, str> {
         ValueType::OneOf { values } | ValueType::Words { values } => {
             is_told(known, token)
                 || token.len() <= WORD
-                    && values.iter().any(|word| strsim::levenshtein(&lower(token), &lower(word)) <= 2)
+                    && values.iter().flat_map(|word| word.split('-').chain([word.as_str()])).any(|word| {
+                        word.len() > SHORT && strsim::levenshtein(&lower(token), &lower(word)) <= 2
+                    })
         }
+        ValueType::Quantity { .. }
+        | ValueType::SignedQuantity {}
+        | ValueType::GoDuration { .. }
+        | ValueType::PolicyDuration { .. }
+        | ValueType::SecondsOrGoDuration {}
+        | ValueType::Integer { .. }
+        | ValueType::Float { .. } => is_told(known, token) || is_measure(token),
         // Also names of container ports.
         ValueType::PortList { .. } => is_told(known, token) || are_ports && is_name(token),
         _ => is_told(known, token),
@@ -281,6 +290,26 @@ fn is_told(known: &FreeText, token: &str) -> bool {
         || unit.len() < digits.len() && (unit.len() <= 2 || is_words(known, unit, false))
 }
 
+/// Whether a token of a field for sizes, times or numbers is a number with a unit, in any spelling: `256Megs`,
+/// `100msec`, `200mebibytes`; or a unit alone. A number with more digits or unknown letters may be a password.
+fn is_measure(token: &str) -> bool {
+    const PREFIXES: [&str; 12] =
+        ["", "nano", "micro", "milli", "kilo", "mega", "giga", "tera", "kibi", "mebi", "gibi", "tebi"];
+    const UNITS: [&str; 16] = [
+        "", "b", "bit", "byte", "core", "cpu", "vcpu", "msec", "sec", "second", "min", "minute", "hr",
+        "hour", "day", "week",
+    ];
+    let digits = token.trim_start_matches(['-', '+', '~']);
+    let unit = digits.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'));
+    let number = digits.len() - unit.len();
+    let unit = lower(unit);
+    let is_unit = PREFIXES.iter().filter_map(|prefix| unit.strip_prefix(prefix)).any(|rest| {
+        UNITS.contains(&rest) || rest.strip_suffix('s').is_some_and(|rest| UNITS.contains(&rest))
+    });
+    let has_short_unit = unit.len() <= 4 && unit.bytes().all(|byte| byte.is_ascii_lowercase());
+    number <= DIGITS && is_unit && !unit.is_empty() || (1..=NUMBER).contains(&number) && has_short_unit
+}
+
 fn is_address(known: &FreeText, token: &str) -> bool {
     let label = |label: &str| {
         !label.is_empty()
@@ -296,6 +325,7 @@ fn is_address(known: &FreeText, token: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knowledge::Resource;
 
     #[test]
     fn names_words_and_addresses_are_kept() {
@@ -351,7 +381,16 @@ mod tests {
         let state = ValueType::OneOf { values: vec!["enabled".to_owned()] };
         assert_eq!(setting(&state, "enabeld"), "enabeld");
         assert_ne!(setting(&state, "zanzi-brk01"), "zanzi-brk01");
-        let amount = ValueType::Quantity {};
+        let policy = ValueType::OneOf { values: vec!["all-authenticated".to_owned()] };
+        assert_eq!(setting(&policy, "All-Authenticated"), "All-Authenticated");
+        assert_ne!(setting(&policy, "All-Turtlewalnut"), "All-Turtlewalnut");
+        let amount = ValueType::Quantity { of: Resource::Bytes };
+        for text in ["256Megs", "0,5", "256 megabytes", "200mebibytes", "500milli", "1024MB/s"] {
+            assert_eq!(setting(&amount, text), text);
+        }
+        for text in ["4711secret", "482913pass", "12345678901s", "7words", "megapass"] {
+            assert_ne!(setting(&amount, text), text);
+        }
         for text in ["lots", "abc", "1GB", "plenty", "half of it", "5 Mi"] {
             assert_eq!(setting(&amount, text), text);
         }

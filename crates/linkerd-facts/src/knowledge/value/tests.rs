@@ -28,7 +28,7 @@ fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
             vec!["0", "0s", "0ms", "00d", "10"],
         ),
         (
-            ValueType::Quantity {},
+            ValueType::Quantity { of: Resource::Any },
             vec!["100m", "0.5", "64Mi", "1e3", "2", "1E", "+1"],
             vec!["64MB", "", "abc", "1 Gi", "Mi", "1e"],
         ),
@@ -111,10 +111,10 @@ proptest! {
 #[test]
 fn negative_quantities_and_short_durations_are_told_apart() {
     for value in ["-1", "-100m", "-0.5"] {
-        assert!(ValueType::Quantity {}.check(value).is_err(), "{value}");
+        assert!(ValueType::Quantity { of: Resource::Any }.check(value).is_err(), "{value}");
         assert!(ValueType::SignedQuantity {}.check(value).is_ok(), "{value}");
     }
-    assert!(ValueType::Quantity {}.check("-0").is_ok());
+    assert!(ValueType::Quantity { of: Resource::Any }.check("-0").is_ok());
     let second = ValueType::GoDuration { min_seconds: Some(1), max_seconds: None };
     for (value, accepted) in
         [("1s", true), ("1m30s", true), ("0s", false), ("500ms", false), ("-5s", false), ("30", false)]
