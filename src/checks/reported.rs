@@ -97,6 +97,29 @@ pub(super) fn log_of<'a>(logs: &'a [Log], pod: &Pod, name: &str) -> Option<&'a L
     })
 }
 
+/// The last line of a row in the provided log of one of these pods, as evidence of what an object shows: a check never
+/// depends on it.
+pub(super) fn confirming<'a>(
+    ctx: &Context<'a>,
+    row: &str,
+    pods: impl IntoIterator<Item = &'a Pod>,
+) -> Option<Evidence> {
+    let row = ctx.knowledge.mesh_logs().get(row)?;
+    let logs = ctx.log_hints();
+    if logs.is_empty() {
+        return None;
+    }
+    let in_log = |pod: &'a Pod, container: &'a str| {
+        let lines = unresolved(row, &log_of(logs, pod, container)?.lines)?;
+        let count = if lines.len() > 1 { format!(", {} lines", lines.len()) } else { String::new() };
+        Some(Reported { container, row, lines: borrowed(lines), ended: None }.evidence_of(pod, &count))
+    };
+    let read = |pod: &'a Pod| {
+        containers(ctx, pod).filter(|name| row.containers.iter().any(|of| of == name)).collect::<Vec<_>>()
+    };
+    pods.into_iter().find_map(|pod| read(pod).into_iter().find_map(|container| in_log(pod, container)))
+}
+
 /// The messages of a container that describe the current state: those of its log, if it was read, and others that its
 /// status quotes from its last output.
 pub(super) fn reported<'a>(

@@ -128,5 +128,5 @@ fn remedy(failing: &[&Pod]) -> Remedy {
             log.option("-c", PROXY_CONTAINER).words("--tail=20"),
         )
         .step(StepKind::Note, allow)
-        .run(StepKind::Command, "Wait until the proxies become ready, without a restart", watch)
+        .run(StepKind::Command, "Wait: the proxies become ready, and no restart is needed", watch)
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::reported::confirming;
 use crate::checks::restart::{self, Needs};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, rewrite};
@@ -29,10 +30,10 @@ const QUOTED: usize = 3;
 /// A collector that proxies use: its address, and the identity that they expect.
 type Collector = (String, Option<String>);
 
-/// The first source of a setting, and the number of pods with it.
-struct Source {
+/// The first source of a setting, and the pods with it.
+struct Source<'a> {
     evidence: Vec<Evidence>,
-    pods: usize,
+    proxies: Vec<&'a Pod>,
 }
 
 /// The collector's Service, and its port if the address has one.
@@ -79,8 +80,8 @@ fn is_starting(ctx: &Context<'_>, cause: &NoEndpoint<'_>) -> bool {
 }
 
 /// The collectors that running proxies use, and the one that new proxies will use.
-fn collectors(ctx: &Context<'_>) -> Result<BTreeMap<Collector, Source>, crate::missing::Missing> {
-    let mut found: BTreeMap<Collector, Source> = BTreeMap::new();
+fn collectors<'a>(ctx: &Context<'a>) -> Result<BTreeMap<Collector, Source<'a>>, crate::missing::Missing> {
+    let mut found: BTreeMap<Collector, Source<'a>> = BTreeMap::new();
     for pod in ctx.partial_list::<Pod>()? {
         if !ctx.has_injected(pod) {
             continue;
@@ -97,7 +98,11 @@ fn collectors(ctx: &Context<'_>) -> Result<BTreeMap<Collector, Source>, crate::m
             std::iter::once(env(COLLECTOR_ADDRESS, address)).chain(identity).collect()
         };
         let key = (address.to_owned(), identity.map(str::to_owned));
-        found.entry(key).or_insert_with(|| Source { evidence: evidence(), pods: 0 }).pods += 1;
+        found
+            .entry(key)
+            .or_insert_with(|| Source { evidence: evidence(), proxies: Vec::new() })
+            .proxies
+            .push(pod);
     }
     if let Some((key, source)) = in_values(ctx) {
         // Running proxies have the same identity with the trust domain.
@@ -112,7 +117,7 @@ fn collectors(ctx: &Context<'_>) -> Result<BTreeMap<Collector, Source>, crate::m
 }
 
 /// The collector in the chart values of the control plane.
-fn in_values(ctx: &Context<'_>) -> Option<(Collector, Source)> {
+fn in_values<'a>(ctx: &Context<'a>) -> Option<(Collector, Source<'a>)> {
     let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten()?;
     let values = config.chart_values()?;
     let is_on = values.bool("proxy.tracing.enabled") == Some(true);
@@ -123,7 +128,7 @@ fn in_values(ctx: &Context<'_>) -> Option<(Collector, Source)> {
         identity.map(|(account, namespace)| format!("{account}.{namespace}.serviceaccount.identity."));
     let object = format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane);
     let evidence = vec![Evidence::field(object, format!("data.values: {ENDPOINT}"), &*address)];
-    Some(((address, identity), Source { evidence, pods: 0 }))
+    Some(((address, identity), Source { evidence, proxies: Vec::new() }))
 }
 
 /// Service account and namespace of a mesh identity.
@@ -131,17 +136,22 @@ fn account_of(identity: &str) -> Option<(&str, &str)> {
     identity.split_once(".serviceaccount.identity.").and_then(|(name, _)| name.rsplit_once('.'))
 }
 
-fn finding(ctx: &Context<'_>, (namespace, name): (&str, &str), source: &Source, message: String) -> Finding {
+fn finding(
+    ctx: &Context<'_>,
+    (namespace, name): (&str, &str),
+    source: &Source<'_>,
+    message: String,
+) -> Finding {
     let finding = ctx
         .finding(Subject::object(Kind::Service, namespace, name), message)
         .evidences(source.evidence.iter().cloned());
-    match source.pods {
+    match source.proxies.len() {
         0 => finding,
         pods => finding.evidence(Evidence::other("Pods with this collector", pods.to_string())),
     }
 }
 
-fn no_service(ctx: &Context<'_>, address: ServiceAddress<'_>, source: &Source) -> Finding {
+fn no_service(ctx: &Context<'_>, address: ServiceAddress<'_>, source: &Source<'_>) -> Finding {
     let ServiceAddress { namespace, name, .. } = address;
     let message = "No trace arrives: proxies send traces to a Service that does not exist".to_owned();
     let remedy = corrected(ctx, "Set the collector's address to an existing Service", ENDPOINT, "ADDRESS");
@@ -151,7 +161,12 @@ fn no_service(ctx: &Context<'_>, address: ServiceAddress<'_>, source: &Source) -
         .remedy(restarted(ctx, remedy))
 }
 
-fn no_port(ctx: &Context<'_>, address: ServiceAddress<'_>, service: &Service, source: &Source) -> Finding {
+fn no_port(
+    ctx: &Context<'_>,
+    address: ServiceAddress<'_>,
+    service: &Service,
+    source: &Source<'_>,
+) -> Finding {
     let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
     let port = address.port.unwrap_or_default();
     let message =
@@ -165,7 +180,7 @@ fn no_port(ctx: &Context<'_>, address: ServiceAddress<'_>, service: &Service, so
         .remedy(restarted(ctx, remedy))
 }
 
-fn no_endpoint(ctx: &Context<'_>, service: &Service, cause: &NoEndpoint<'_>, source: &Source) -> Finding {
+fn no_endpoint(ctx: &Context<'_>, service: &Service, cause: &NoEndpoint<'_>, source: &Source<'_>) -> Finding {
     let (namespace, name) = service.metadata.key();
     let message = format!("No trace arrives: the collector's Service has no ready endpoint, because {cause}");
     let slices = kubectl().namespace(namespace).words("get endpointslices");
@@ -179,11 +194,11 @@ fn no_endpoint(ctx: &Context<'_>, service: &Service, cause: &NoEndpoint<'_>, sou
 }
 
 /// A collector whose pods cannot present the expected identity.
-fn wrong(
-    ctx: &Context<'_>,
+fn wrong<'a>(
+    ctx: &Context<'a>,
     (service, port): CollectorService<'_>,
     expected: (&str, &str),
-    source: &Source,
+    source: &Source<'a>,
 ) -> Option<Finding> {
     let pods: Vec<&Pod> = selected(service, ctx.optional_list::<Pod>())
         .filter(|pod| pod.metadata.deletion_timestamp.is_none() && !ctx.is_starting(pod))
@@ -204,12 +219,12 @@ fn wrong(
     (!others.is_empty()).then(|| other_account(ctx, service, &others, expected, source))
 }
 
-fn unmeshed(
-    ctx: &Context<'_>,
+fn unmeshed<'a>(
+    ctx: &Context<'a>,
     service: &Service,
     pods: &[&Pod],
     (account, namespace): (&str, &str),
-    source: &Source,
+    source: &Source<'a>,
 ) -> Finding {
     let message = "No trace arrives: proxies expect the collector's mesh identity, but its pods have no \
                    proxy and so no identity";
@@ -219,17 +234,30 @@ fn unmeshed(
     let remedy = owners.iter().fold(Remedy::new(), |remedy, owner| {
         rewrite::of_owner(ctx, remedy, &act, owner, &[(INJECT, Some("enabled"))])
     });
-    let remedy = remedy.step(
-        StepKind::Note,
-        format!("Make sure that its pods use ServiceAccount {namespace}/{account}, as the proxies expect"),
-    );
+    let is_other = |pod: &&Pod| (pod.spec.account(), pod.metadata.namespace.as_str()) != (account, namespace);
+    let remedy = match pods.iter().copied().find(is_other) {
+        Some(pod) => remedy.step(
+            StepKind::Note,
+            format!(
+                "Run its pods with ServiceAccount {namespace}/{account}, which the proxies expect, instead of {}/{}",
+                pod.metadata.namespace,
+                pod.spec.account(),
+            ),
+        ),
+        None => remedy,
+    };
+    let bare = |pod: &&Pod| of_pod(pod, "spec.containers", "no linkerd-proxy");
+    let clients = source.proxies.iter().copied();
+    // The expectation of one proxy and the lack of one collector decide; the others follow.
     finding(ctx, service.metadata.key(), source, message.to_owned())
         .parameter("unmeshed")
-        .proofs(pods.iter().take(QUOTED).map(|pod| of_pod(pod, "spec.containers", "no linkerd-proxy")))
+        .evidences(pods.iter().skip(1).take(QUOTED - 1).map(bare))
+        .evidences(confirming(ctx, "trace-collector-without-tls", clients))
+        .proofs(pods.iter().take(1).map(bare).chain(source.evidence.iter().rev().take(1).cloned()))
         .remedy(remedy)
 }
 
-fn bypassed(ctx: &Context<'_>, service: &Service, pod: &Pod, source: &Source) -> Finding {
+fn bypassed(ctx: &Context<'_>, service: &Service, pod: &Pod, source: &Source<'_>) -> Finding {
     let message = "proxies send traces to this collector and expect its mesh identity, but its pods skip the port, \
                    so that its proxy does not answer. No trace arrives";
     finding(ctx, service.metadata.key(), source, message.to_owned())
@@ -246,7 +274,7 @@ fn other_account(
     service: &Service,
     pods: &[&Pod],
     (expected, in_namespace): (&str, &str),
-    source: &Source,
+    source: &Source<'_>,
 ) -> Finding {
     let message = format!(
         "proxies expect the identity of ServiceAccount {in_namespace}/{expected} from this collector, but its pods \

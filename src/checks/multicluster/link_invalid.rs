@@ -7,13 +7,15 @@ use jiff::SignedDuration;
 
 use super::links::{chart_makes_controllers, field, link_again, links, subject};
 use crate::checks::policy::applied;
+use crate::checks::reported::confirming;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, Severity, StepKind};
 use crate::item::Kind;
 use crate::knowledge::go_duration;
 use crate::model::managed_by::ManagedBy;
-use crate::objects::{LabelSelector, Link};
+use crate::objects::service::MIRRORS_CLUSTER;
+use crate::objects::{LabelSelector, Link, Pod};
 use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -26,6 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .finding(subject(link), message(&faults, worst))
             .severity(severity)
             .evidences(faults.iter().map(|fault| fault.evidence(link)))
+            .evidences(logged(ctx, link, &faults))
             .remedy(remedy(ctx, link, &faults));
         Some(match ctx.applies(Kind::Link, &link.metadata) {
             // If the API server rejects the object, nothing else about it comes true.
@@ -34,6 +37,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         })
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The line of the Link's controller about a setting of the probe.
+fn logged(ctx: &Context<'_>, link: &Link, faults: &[LinkFault<'_>]) -> Option<Evidence> {
+    let is_of_probe = |fault: &LinkFault<'_>| {
+        fault.wrong == Wrong::Unparsable && matches!(fault.path, PERIOD | TIMEOUT | THRESHOLD)
+    };
+    let pods = ctx.optional_list::<Pod>().iter().filter(|pod| {
+        pod.metadata.namespace == link.metadata.namespace
+            && pod.metadata.label(MIRRORS_CLUSTER) == Some(link.spec.target_cluster_name.as_str())
+    });
+    faults.iter().any(is_of_probe).then(|| confirming(ctx, "mirror-probe-unparsable", pods)).flatten()
 }
 
 /// The paths of the probe's settings.

@@ -85,6 +85,16 @@ impl Evidence {
     pub fn other(name: impl Into<String>, said: impl Into<String>) -> Evidence {
         Evidence { place: Place::Other { name: name.into() }, said: said.into() }
     }
+
+    /// Whether it is of the thing with this name.
+    pub fn is_named(&self, thing: &str) -> bool {
+        matches!(&self.place, Place::Other { name } if name == thing)
+    }
+
+    /// Whether it is a line of a container's log: `Pod shop/web-5d9f, log of linkerd-proxy`.
+    pub fn is_line_of_log(&self) -> bool {
+        matches!(&self.place, Place::Other { name } if name.starts_with("Pod ") && name.contains(", log of "))
+    }
 }
 
 /// An object that a piece of evidence names, in fields.

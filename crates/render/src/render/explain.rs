@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::look::Look;
-use super::text::{pad, wrap, wrap_from};
+use super::text::{pad, width, wrap, wrap_from};
 use super::{json, subject};
 use crate::card::{CaseKind, Front, Requirement, SECTIONS, Shown};
 use crate::checks::Check;
@@ -88,6 +88,9 @@ fn short_name(item: &Item) -> String {
     }
 }
 
+/// Width of the reports in cards.
+const IN_CARD: usize = 100;
+
 /// A line of a report in a card, with the lines that continue it.
 struct Quoted<'a> {
     indent: usize,
@@ -96,6 +99,8 @@ struct Quoted<'a> {
     /// Label of its row, such as `evidence`.
     row: &'a str,
     text: String,
+    /// Width of its last line in the card.
+    last: usize,
 }
 
 impl<'a> Quoted<'a> {
@@ -106,7 +111,7 @@ impl<'a> Quoted<'a> {
         // An entry of a timeline continues below its text, behind the time.
         let time = if row == "timeline" { time_column(&text[label..]) } else { 0 };
         let hang = indent + label + time + list_marker(&text[label..]);
-        Quoted { indent, hang, row, text: text.to_owned() }
+        Quoted { indent, hang, row, text: text.to_owned(), last: width(line) }
     }
 
     /// Column of its further lines. Those of evidence are indented more.
@@ -120,7 +125,10 @@ impl<'a> Quoted<'a> {
         let is_below = line.len() - text.len() == self.continues_at();
         // The parts of an entry of a timeline are two blanks apart, as a label and its text.
         let is_text = self.row == "timeline" || label(text).is_none();
-        is_below && self.row != "verify" && is_text && !self.is_whole()
+        // Another value of the same object is as far in as the rest of a long one, which only ends at the right edge.
+        let word = text.split(' ').next().unwrap_or_default();
+        let is_broken = self.row != "evidence" || self.last + 1 + width(word) > IN_CARD;
+        is_below && self.row != "verify" && is_text && is_broken && !self.is_whole()
     }
 
     /// Whether nothing continues it: a command, which has no text to hang below.
@@ -159,6 +167,7 @@ fn write_example(report: &str, columns: usize, text: &mut String) {
         if let Some(last) = quoted.last_mut().filter(|last| last.is_continued_by(line)) {
             last.text.push(' ');
             last.text.push_str(line.trim_start());
+            last.last = width(line);
             continue;
         }
         row = label(line.trim_start()).filter(|(label, _)| !is_time(label)).map_or(row, |(label, _)| label);
@@ -379,7 +388,7 @@ mod tests {
     fn example_is_filled_and_commands_stay() {
         let report = "error  a-check  Deployment shop/web\n  a message that is as long as a line of the card may be, which is one \
              hundred columns in\n  all, and goes on\n  evidence  Deployment shop/web  spec.template.metadata.annotations: a \
-             value that is longer than\n              the line\n  fix       1. Run it\n                 kubectl -n shop rollout \
+             value which is longer than\n              the line\n  fix       1. Run it\n                 kubectl -n shop rollout \
              restart deployment/web\n  verify    meshdoctor check\n";
         let mut text = String::new();
         write_example(report, 60, &mut text);
@@ -387,9 +396,18 @@ mod tests {
             text,
             "  error  a-check  Deployment shop/web\n    a message that is as long as a line of the card may be,\n    \
              which is one hundred columns in all, and goes on\n    evidence  Deployment shop/web\n                \
-             spec.template.metadata.annotations: a value\n                that is longer than the line\n    fix       1. \
+             spec.template.metadata.annotations: a value\n                which is longer than the line\n    fix       1. \
              Run it\n                   kubectl -n shop rollout restart deployment/web\n    verify    meshdoctor check\n"
         );
+    }
+
+    #[test]
+    fn values_of_one_object_stay_on_lines_of_their_own() {
+        let report = "error  a-check  Link mesh/east\n  evidence  Link mesh/east  spec.secret: missing\n                \
+             spec.port: web\n";
+        let mut text = String::new();
+        write_example(report, 80, &mut text);
+        assert!(text.contains("spec.secret: missing\n                  spec.port: web\n"), "{text}");
     }
 
     #[test]

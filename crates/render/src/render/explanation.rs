@@ -37,6 +37,11 @@ fn write_meaning(meaning: &Explanation, columns: usize, text: &mut String) {
     let kind = meaning.kind.label();
     let head = match &meaning.program {
         Some(program) if meaning.certain => format!("{kind} of {program}: {}", meaning.text),
+        Some(program) if meaning.kind == TextKind::ExitCode => {
+            let is_named = meaning.text.to_lowercase().contains(kind);
+            let text = if is_named { meaning.text.clone() } else { format!("{kind}: {}", meaning.text) };
+            format!("{text} (if {program} ended with it)")
+        }
         Some(program) => format!("{kind}, if of {program}: {}", meaning.text),
         None => format!("{kind}: {}", meaning.text),
     };

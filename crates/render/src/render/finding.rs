@@ -1,6 +1,8 @@
 //! One finding as text: heading, message, evidence, explained findings, steps, and the verification. Reports
 //! and cards use the same format.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 
 use super::look::Look;
@@ -33,7 +35,10 @@ const QUOTED_LINES: usize = 4;
 /// Maximum number of pieces of evidence in the plan, and the number of lines after which no further one is started.
 const IN_PLAN: usize = 2;
 /// Maximum number of lines of evidence in a plan, except for the first piece.
-const LINES_IN_PLAN: usize = 4;
+const LINES_IN_PLAN: usize = 5;
+
+/// Length in characters above which a line of a log in a plan is truncated.
+const LOGGED: usize = 280;
 
 /// Columns of the label of a waived or known finding.
 const SET_ASIDE: usize = 10;
@@ -167,8 +172,8 @@ impl Printer {
     }
 
     /// What the short plan prints between the message of a finding and its steps.
-    pub fn in_plan(&self, finding: &Finding) -> Vec<String> {
-        let mut lines = self.labelled("evidence", self.brief_evidence(finding));
+    pub fn in_plan(&self, finding: &Finding, logged: Option<&Evidence>) -> Vec<String> {
+        let mut lines = self.labelled("evidence", self.brief_evidence(finding, logged));
         lines.extend(self.standing(finding));
         lines.extend(self.labelled("manifest", self.written(finding)));
         lines.extend(self.resolved_by_upgrade(finding));
@@ -176,7 +181,7 @@ impl Printer {
     }
 
     /// The first pieces of evidence. The name of an object that is the only subject is not repeated.
-    fn brief_evidence(&self, finding: &Finding) -> Vec<String> {
+    fn brief_evidence(&self, finding: &Finding, logged: Option<&Evidence>) -> Vec<String> {
         let only = match finding.subjects.as_slice() {
             [only @ Subject::Object { .. }] => clean(&only.to_string()).into_owned(),
             _ => String::new(),
@@ -199,6 +204,11 @@ impl Printer {
             }
             lines.extend(wrapped.into_iter().map(|line| format!("{indent}{line}")));
             last = who;
+        }
+        let is_shown = |one: &&Evidence| finding.evidence.iter().take(IN_PLAN).any(|shown| shown == *one);
+        if let Some(logged) = logged.filter(|one| !is_shown(one)) {
+            let (who, seen) = self.row(logged);
+            lines.extend(hanging(&cut(&format!("{who}  {seen}"), LOGGED), columns));
         }
         lines
     }
@@ -505,8 +515,35 @@ fn beside(place: &str, said: &str) -> String {
 
 /// Wrapped, with all lines but the first indented.
 fn hanging(text: &str, columns: usize) -> Vec<String> {
-    let lines = wrap_from(text, columns, columns - 2).into_iter();
+    let text = with_breaks(text, columns - 2);
+    let lines = wrap_from(&text, columns, columns - 2).into_iter();
     lines.enumerate().map(|(at, line)| if at == 0 { line } else { format!("  {line}") }).collect()
+}
+
+/// The beginning of a text, up to a word: of a line of a log, the beginning matters.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let begin: String = text.chars().take(most).collect();
+    let (whole, _) = begin.rsplit_once(' ').unwrap_or((&begin, ""));
+    format!("{whole} ...")
+}
+
+/// A text whose paths of fields break after a dot if they are too long for a line:
+/// `status.initContainerStatuses[linkerd-init].lastState.terminated.message:`. Values stay whole, to be copied.
+fn with_breaks(text: &str, columns: usize) -> Cow<'_, str> {
+    let is_long_path = |word: &str| {
+        word.ends_with(':') && word.contains("].") && !word.contains("://") && width(word) > columns
+    };
+    if !text.split(' ').any(is_long_path) {
+        return Cow::Borrowed(text);
+    }
+    let words = text.split(' ').map(|word| match is_long_path(word) {
+        true => Cow::Owned(word.replacen("].", "]. ", 1)),
+        false => Cow::Borrowed(word),
+    });
+    Cow::Owned(words.collect::<Vec<_>>().join(" "))
 }
 
 /// `2 min ago`.

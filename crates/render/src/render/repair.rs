@@ -14,7 +14,7 @@ use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap, wrapped_to};
 use crate::checks;
 use crate::command::{Command, guard_apart, own};
-use crate::finding::{Applies, Finding, NodeRound, Severity, Step, Subject};
+use crate::finding::{Applies, Evidence, Finding, NodeRound, Severity, Step, Subject};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
 pub use next::next;
 pub use verification::verify_lines;
@@ -338,7 +338,7 @@ fn shared(plan: &RepairPlan, steps: &BTreeMap<usize, BTreeSet<usize>>) -> BTreeM
     shared
 }
 
-impl PlanPrinter<'_> {
+impl<'a> PlanPrinter<'a> {
     /// The headings of findings, at most [`ALIKE`] of the same check and severity in a row; then their subjects.
     fn headings(&self, numbers: &BTreeSet<usize>) -> Vec<String> {
         let kind = |number: &usize| {
@@ -398,9 +398,17 @@ impl PlanPrinter<'_> {
         let message = wrap(&clean(&finding.message), self.look.prose() - 2).into_iter();
         lines.extend(message.map(|line| format!("  {line}")));
         if self.extent == Extent::Short {
-            lines.extend(self.details.in_plan(finding));
+            lines.extend(self.details.in_plan(finding, self.logged(finding)));
         }
         lines
+    }
+
+    /// The line of a log that shows a finding, quoted by the finding itself or by one that it explains.
+    fn logged(&self, finding: &Finding) -> Option<&'a Evidence> {
+        let print = finding.fingerprint();
+        let is_its = |other: &&Finding| other.fingerprint() == print || other.caused_by.contains(&print);
+        let mut own = self.report.findings.iter().filter(is_its).flat_map(|other| &other.evidence);
+        own.find(|evidence| evidence.is_line_of_log())
     }
 
     /// `warnings 2 and 3 (CHECK, CHECK) do no harm now; -v shows steps 3 to 5`.
@@ -412,7 +420,7 @@ impl PlanPrinter<'_> {
             numbers.iter().filter_map(|number| self.order.steps.get(number)).flatten().copied().collect();
         let verb = if numbers.len() == 1 { "does" } else { "do" };
         let found = numbers.iter().filter_map(|&number| self.finding(number));
-        let checks: BTreeSet<&str> = found.map(|(_, finding)| finding.check).collect();
+        let checks: BTreeSet<String> = found.map(|(_, finding)| explained_as(finding)).collect();
         let words = format!(
             "{} ({}) {verb} no harm now; -v shows {}",
             numbered(self.report, numbers),
