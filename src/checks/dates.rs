@@ -168,9 +168,26 @@ pub(super) fn span(span: SignedDuration) -> String {
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
+/// `3 hours ago`: rounded to the nearest unit, unlike a span until a limit.
+pub(super) fn ago(age: SignedDuration) -> String {
+    let half = match age.as_hours() {
+        48.. => SignedDuration::from_hours(12),
+        1.. => SignedDuration::from_mins(30),
+        _ => SignedDuration::from_secs(30),
+    };
+    format!("{} ago", span(age.saturating_add(half)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ages_are_rounded_to_the_nearest_unit() {
+        for (minutes, words) in [(179, "3 hours ago"), (75, "1 hour ago"), (59, "59 minutes ago")] {
+            assert_eq!(ago(SignedDuration::from_mins(minutes)), words);
+        }
+    }
 
     #[test]
     fn spans_are_said_in_the_largest_unit_that_fits() {

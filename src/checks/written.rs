@@ -42,6 +42,21 @@ pub(super) enum Reader {
     Absent,
 }
 
+/// The release that decides, and its source: `2.18 (edge-25.4.4), from --linkerd-version`.
+pub(super) fn of_release(ctx: &Context<'_>, version: &LinkerdVersion) -> Evidence {
+    let said = match (Reader::new(ctx), &ctx.settings.linkerd_version) {
+        (Reader::Version(_, source), Some(given)) if source.is_named("--linkerd-version") => {
+            let release = match given == version {
+                true => version.to_string(),
+                false => format!("{given} ({version})"),
+            };
+            format!("{release}, from --linkerd-version")
+        }
+        _ => version.to_string(),
+    };
+    Evidence::other("Linkerd", said)
+}
+
 impl Reader {
     /// Reads the injector's image, then the chart values, then the other components.
     pub(super) fn new(ctx: &Context<'_>) -> Reader {

@@ -673,3 +673,47 @@ spec:
     write(folder.path(), "a/web.yaml", policy);
     assert!(found(&check(folder.path(), &[]).document())[0].contains("policy-target-missing"));
 }
+
+/// A misspelt kind in a group of Linkerd is never passed over; a kind of the Gateway API that is not known here is.
+#[test]
+fn unknown_kind_of_linkerd_is_named() {
+    let own = tempfile::tempdir().unwrap();
+    write(own.path(), "server.yaml", SERVER.replace("kind: Server", "kind: Servr").replace("70000", "80"));
+    write(own.path(), "app.yaml", MAKERS.replace("KIND", "Deployment"));
+    let ran = check(own.path(), &["--linkerd-version", "2.19"]);
+    let aside = ran.document()["coverage"].to_string();
+    assert!(aside.contains("kind Servr is unknown in policy.linkerd.io; did you mean Server?"), "{aside}");
+    assert!(ran.err.contains("warning: not checked: 1 object of an unknown kind"), "{}", ran.err);
+    let gateway =
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: a, namespace: shop}\n";
+    write(own.path(), "server.yaml", gateway);
+    let ran = check(own.path(), &["--linkerd-version", "2.19"]);
+    assert!(!ran.document()["coverage"].to_string().contains("is unknown in"), "{}", ran.text());
+}
+
+/// Evidence quotes the value, the step has the correction, and the release names its source.
+#[test]
+fn refused_value_is_quoted_with_its_correction() {
+    let own = tempfile::tempdir().unwrap();
+    let server = SERVER.replace("70000", "80, proxyProtocol: HTTP/3");
+    write(own.path(), "server.yaml", server);
+    let report = check(own.path(), &["--linkerd-version", "2.18"]).document();
+    let finding = &report["findings"][0];
+    assert_eq!(finding["evidence"][0]["said"], "HTTP/3", "{finding}");
+    assert!(
+        finding["evidence"].to_string().contains("2.18 (edge-25.4.4), from --linkerd-version"),
+        "{finding}"
+    );
+    let steps = finding["remedy"]["steps"].to_string();
+    assert!(steps.contains("Set spec.proxyProtocol to one of unknown, HTTP/1"), "{steps}");
+}
+
+#[test]
+fn set_with_warnings_names_the_flag_that_fails_the_run() {
+    let own = tempfile::tempdir().unwrap();
+    write(own.path(), "app.yaml", MAKERS.replace("KIND", "Deployment"));
+    let path = own.path().to_str().unwrap();
+    let words = ["check", "--no-config", "--manifests", path, "--linkerd-version", "2.19"];
+    let ran = ran(meshdoctor(&words));
+    assert!(ran.status == 0 && ran.out.contains("--fail-on warning fails the run"), "{}", ran.text());
+}

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::survey::{about, applied, field, mend_or_delete};
-use crate::checks::written::Reader;
+use crate::checks::written::{Reader, of_release};
 use crate::checks::{Context, Judgement, Upgrade};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::model::validation::{RejectedBy, Rejection, ServerIndex, Validation};
@@ -93,7 +93,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 found.extend(answer);
             }
             if !found.is_empty() {
-                findings.push(finding(ctx, (kind, &meta, is_applied), &found, known.as_ref()));
+                findings.push(finding(ctx, (kind, &meta, is_applied), (object, &found), known.as_ref()));
             }
         }
     }
@@ -116,7 +116,7 @@ fn undecodable(ctx: &Context<'_>) -> Vec<Finding> {
         let quoted = wrong.iter().take(MOST).map(|one| field(kind, &meta, &one.path, &*one.why));
         let finding = about(ctx, kind, &meta, message).severity(Severity::Error).tie(applied(kind, &meta));
         let finding = quoted.fold(finding, Finding::evidence);
-        finding.remedy(Remedy::new().step(StepKind::Note, "Correct the quoted field in the manifest"))
+        finding.remedy(Remedy::new().step(StepKind::Note, format!("Correct {path} in the manifest")))
     };
     of_object.into_iter().map(finding).collect()
 }
@@ -174,7 +174,7 @@ fn served_versions<'a>(ctx: &Context<'a>, kind: Kind) -> Option<Vec<&'a str>> {
 fn finding(
     ctx: &Context<'_>,
     (kind, meta, is_applied): (Kind, &Meta, bool),
-    found: &[Rejection],
+    (object, found): (&Value, &[Rejection]),
     version: Option<&LinkerdVersion>,
 ) -> Finding {
     let reason = &found[0].reason;
@@ -195,26 +195,43 @@ fn finding(
         }
     };
     let severity = if is_applied { Severity::Error } else { Severity::Warning };
-    let quoted = found.iter().take(MOST).map(|one| field(kind, meta, &one.path, &*one.reason));
+    // The message has the first reason.
+    let quoted = found.iter().take(MOST).enumerate().map(|(at, one)| {
+        let value = one.value_in(object).filter(|_| at == 0);
+        let missing = || (at == 0 && one.reason == "it is required").then(|| "missing".to_owned());
+        field(kind, meta, &one.path, value.or_else(missing).unwrap_or_else(|| one.reason.clone()))
+    });
     let finding = quoted.fold(about(ctx, kind, meta, message).severity(severity), Finding::evidence);
     let finding = match version {
-        Some(version) => finding.evidence(Evidence::other("Linkerd", version.as_str())),
+        Some(version) => finding.evidence(of_release(ctx, version)),
         None => finding,
     };
     let accepted = found.iter().map(|one| one.accepted_from).collect::<Option<Vec<EdgeTag>>>();
     let accepted = accepted.and_then(|edges| edges.into_iter().max());
-    finding.remedy(remedy(ctx, (kind, meta, is_applied), accepted))
+    finding.remedy(remedy(ctx, (kind, meta, is_applied), found, accepted))
 }
 
 fn remedy(
     ctx: &Context<'_>,
     (kind, meta, is_applied): (Kind, &Meta, bool),
+    found: &[Rejection],
     accepted: Option<EdgeTag>,
 ) -> Remedy {
-    let remedy = if is_applied {
-        Remedy::new().step(StepKind::Note, "Correct the quoted field in the manifest")
-    } else {
-        mend_or_delete(kind, meta, "Correct the quoted field, and apply the object again")
+    let corrections: Option<Vec<String>> = found.iter().take(MOST).map(Rejection::correction).collect();
+    let remedy = match (is_applied, corrections.as_deref()) {
+        (true, Some(corrections)) => {
+            corrections.iter().fold(Remedy::new(), |remedy, one| remedy.step(StepKind::Note, one.clone()))
+        }
+        (true, None) => {
+            Remedy::new().step(StepKind::Note, format!("Correct {} in the manifest", found[0].path))
+        }
+        (false, Some([one])) => mend_or_delete(kind, meta, format!("{one}, and apply the object again")),
+        (false, _) if found.len() > 1 => {
+            mend_or_delete(kind, meta, "Correct the quoted fields, and apply the object again")
+        }
+        (false, _) => {
+            mend_or_delete(kind, meta, format!("Correct {}, and apply the object again", found[0].path))
+        }
     };
     match accepted {
         Some(edge) => {

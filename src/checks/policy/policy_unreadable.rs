@@ -11,8 +11,8 @@ use crate::checks::reported::{log_of, logged, reported};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::model::installed::COMPONENT;
-use crate::model::policy::{OutboundIndex, OutboundObjects, is_of_the_mesh};
-use crate::objects::{EgressNetwork, Kind, Meta, POLICY_CONTROLLER, Pod, Route};
+use crate::model::policy::{Ignored, OutboundIndex, OutboundObjects, is_of_the_mesh};
+use crate::objects::{EgressNetwork, Kind, Meta, POLICY_CONTROLLER, Pod, Route, RouteFilter};
 
 /// The container of the policy controller.
 const CONTAINER: &str = "policy";
@@ -54,11 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(
             about(ctx, one.kind, &meta, message)
                 .severity(severity)
-                .evidence(Evidence::field(
-                    format!("{} {namespace}/{name}", one.kind),
-                    "spec",
-                    one.why.clone(),
-                ))
+                .evidence(quoted(&survey, one, format!("{} {namespace}/{name}", one.kind)))
                 .evidences(unwritten.map(|route| {
                     let said = format!("no status of {POLICY_CONTROLLER}");
                     field(one.kind, &route.metadata, "status.parents", said)
@@ -70,6 +66,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let findings = findings.chain(networks(ctx, survey, &version));
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The field that cannot be read, if the reason quotes its value; otherwise the reason.
+fn quoted(survey: &Survey<'_>, one: &Ignored<'_>, object: String) -> Evidence {
+    let value = || one.why.split('"').nth(1);
+    if one.why.starts_with("proxyProtocol ")
+        && let Some(value) = value()
+    {
+        return Evidence::field(object, "spec.proxyProtocol", value);
+    }
+    let filters = survey.route_of(one).into_iter().flat_map(|route| {
+        let rules = route.spec.rules.iter().enumerate();
+        rules.flat_map(|(at, rule)| rule.filters.iter().enumerate().map(move |(of, filter)| (at, of, filter)))
+    });
+    let is_its = |(.., filter): &(usize, usize, &RouteFilter)| Some(filter.kind.as_str()) == value();
+    match filters.filter(|_| one.why.starts_with("filter type ")).find(is_its) {
+        Some((rule, at, filter)) => {
+            Evidence::field(object, format!("spec.rules[{rule}].filters[{at}].type"), filter.kind.as_str())
+        }
+        None => Evidence::field(object, "spec", one.why.clone()),
+    }
 }
 
 /// Whether the policy controller reads the other objects of a kind.

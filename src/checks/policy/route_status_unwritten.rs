@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::field(
             format!("Lease {namespace}/{LEASE}"),
             "spec.renewTime",
-            format!("{renewed}, {} minutes ago; normally renewed twice a minute", ago.as_mins()),
+            format!("{renewed}, {}; normally renewed twice a minute", crate::checks::dates::ago(ago)),
         ))
         .remedy(remedy(ctx, namespace));
     let finding = finding.tie(logged("status-task-panicked"));

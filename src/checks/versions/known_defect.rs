@@ -15,7 +15,7 @@ use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::expression::Expression;
-use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Confidence, Evidence, Finding, Place, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::knowledge::{AffectedComponent, Knowledge, KnownDefect, Reach, WorkaroundCommand};
 use crate::model::annotated::Annotated;
@@ -130,14 +130,14 @@ impl Affected<'_> {
             .finding(object.subject(), message)
             .severity(severity)
             .parameter(row.id.clone())
-            .evidences(trigger)
+            .evidences(trigger.iter().cloned())
             .evidences(self.last_end(ctx, &object.subject()))
             .evidence(by.evidence.clone())
             .evidence(Evidence::other(
                 "Known defect",
                 format!("{}: {} ({})", row.id, row.title, row.releases()),
             ))
-            .remedy(self.remedy(ctx, object));
+            .remedy(self.remedy(ctx, object, &trigger));
         let finding = if *confidence == Confidence::Likely { finding.likely() } else { finding };
         // An effect that is only worth knowing stops nothing.
         if severity == Severity::Info || row.explains.is_empty() {
@@ -175,15 +175,20 @@ impl Affected<'_> {
     }
 
     /// The workaround, or the upgrade to a release with the fix: either of them is enough.
-    fn remedy(&self, ctx: &Context<'_>, object: &ObjectFields<'_>) -> Remedy {
+    fn remedy(&self, ctx: &Context<'_>, object: &ObjectFields<'_>, trigger: &[Evidence]) -> Remedy {
         let row = self.row;
         let version = &self.by.version;
         let fixed = row.fixed_for(version, ctx.knowledge.releases());
         let replaces = |(_, command): &(&str, WorkaroundCommand)| *command == WorkaroundCommand::Delete;
+        let quoted = trigger.iter().find_map(|one| match &one.place {
+            Place::Field { path, .. } => Some(path.as_str()),
+            Place::File { .. } | Place::Event { .. } | Place::Other { .. } => None,
+        });
+        let correct = format!("Correct {} in the manifest", quoted.unwrap_or("the quoted field"));
         // A stored object is replaced as a whole.
         let steps: Vec<_> = match object.is_planned(ctx) && row.workaround_steps().any(|step| replaces(&step))
         {
-            true => vec![("Correct the quoted field in the manifest", WorkaroundCommand::None)],
+            true => vec![(correct.as_str(), WorkaroundCommand::None)],
             false => row.workaround_steps().collect(),
         };
         let mut remedy = steps.into_iter().fold(Remedy::new(), |remedy, (text, command)| match command {
@@ -197,6 +202,7 @@ impl Affected<'_> {
                 }
             }
             WorkaroundCommand::Keep => remedy.run(StepKind::Command, text, object.keep()),
+            WorkaroundCommand::Apply => remedy.run(StepKind::Command, text, ObjectFields::apply_copy()),
             WorkaroundCommand::Delete => remedy.run(StepKind::Command, text, object.delete()),
             WorkaroundCommand::RestartDestination => {
                 let home = &ctx.namespaces().control_plane;

@@ -91,6 +91,8 @@ pub enum WorkaroundCommand {
     Annotate,
     /// Writes the object that triggers the defect to a file.
     Keep,
+    /// Applies that file.
+    Apply,
     /// Deletes the object that triggers the defect.
     Delete,
     /// Shows the object of the event that triggers the defect. The step names it instead of "this object".

@@ -53,6 +53,59 @@ pub struct Rejection {
     pub accepted_from: Option<EdgeTag>,
 }
 
+impl Rejection {
+    /// The correction as an instruction, if the reason names it: `Set spec.proxyProtocol to one of HTTP/1 or HTTP/2`.
+    pub fn correction(&self) -> Option<String> {
+        let Rejection { path, reason, .. } = self;
+        let field = path.rsplit('.').next().unwrap_or(path);
+        let after = |words: &str| reason.split_once(words).map(|(_, rest)| rest);
+        if let Some(valid) = after(" is not known; use ") {
+            return Some(format!("Set {path} to one of {valid}"));
+        }
+        if let Some(valid) = after(" is not one of ") {
+            return Some(format!("Set {path} to one of {valid}"));
+        }
+        if let Some(near) = after("did you mean ").and_then(|rest| rest.strip_suffix('?')) {
+            return Some(format!("Rename {path} to {near}"));
+        }
+        if reason.starts_with("unknown field ") {
+            return Some(format!("Remove {path}, or correct the name of the field {field}"));
+        }
+        if let Some(example) = after(" is not a duration such as ") {
+            return Some(format!("Set {path} to a duration such as {example}"));
+        }
+        if let Some((wanted, _)) =
+            reason.strip_prefix("it must be ").and_then(|rest| rest.split_once(", not "))
+        {
+            return Some(format!("Make {path} {wanted}"));
+        }
+        if let Some(bounds) = after(" must be at least ") {
+            return Some(format!("Set {path} to at least {bounds}"));
+        }
+        if let Some(bounds) = after(" must be at most ") {
+            return Some(format!("Set {path} to at most {bounds}"));
+        }
+        (reason == "it is required").then(|| format!("Set {path}"))
+    }
+
+    /// The value of the field in the object: of a simple one its text, of others what they are.
+    pub fn value_in(&self, object: &Value) -> Option<String> {
+        let mut value = object;
+        for part in self.path.split('.') {
+            let (name, places) = part.split_once('[').map_or((part, ""), |(name, places)| (name, places));
+            value = value.get(name)?;
+            for place in places.split('[').filter(|place| !place.is_empty()) {
+                value = value.get(place.strip_suffix(']')?.parse::<usize>().ok()?)?;
+            }
+        }
+        match value {
+            Value::String(text) => (!is_marked(text)).then(|| text.clone()),
+            Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+}
+
 /// Validating admission of a release.
 #[derive(Clone, Copy)]
 pub struct Validation<'k> {

@@ -207,6 +207,11 @@ impl<'a> ObjectFields<'a> {
         Line::from(get.words("-o yaml")).to_file("copy.yaml")
     }
 
+    /// The command that applies that file.
+    pub(super) fn apply_copy() -> Call {
+        kubectl().words("apply -f copy.yaml")
+    }
+
     /// The command that deletes the object.
     pub(super) fn delete(&self) -> Call {
         let (namespace, name) = self.key();

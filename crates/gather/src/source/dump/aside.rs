@@ -29,6 +29,8 @@ pub enum Aside {
     Environments,
     /// A link to a file without objects.
     Link,
+    /// An object of a group of Linkerd, or of the Gateway API, whose kind is unknown.
+    UnknownKind,
     /// An object of a kind that no check reads, with a pod spec, or with annotations or labels of Linkerd.
     OtherKind,
 }
@@ -107,6 +109,12 @@ fn sentence(why: Aside, places: &SkippedPlaces) -> String {
         ),
         Aside::Link => {
             format!("{} without Kubernetes objects, {named}: skipped", of("link to a file", "links to files"))
+        }
+        Aside::UnknownKind => {
+            format!(
+                "{}, which the API server rejects: {named}",
+                of("object of an unknown kind", "objects of unknown kinds")
+            )
         }
         Aside::OtherKind => format!(
             "{} of another kind with pod specs, or with annotations or labels of Linkerd: {named}",

@@ -345,7 +345,11 @@ impl<'a> Filing<'a> {
         let of = object.namespace.as_deref().map_or_else(String::new, |namespace| format!("{namespace}/"));
         let of_kind = object.rewritten.of_kind.clone();
         let Some(kind) = kind else {
-            if object.is_of_mesh {
+            let is_known = unread.is_some() || self.builder.places.is_none();
+            if let Some(why) = unknown_kind(api_version, &kind_name).filter(|_| !is_known) {
+                let place = self.place_of(object.line);
+                self.builder.set_aside(Aside::UnknownKind, &format!("{of}{} ({place}): {why}", object.name));
+            } else if object.is_of_mesh {
                 let place = self.place_of(object.line);
                 self.builder
                     .set_aside(Aside::OtherKind, &format!("{kind_name} {of}{} ({place})", object.name));
@@ -506,6 +510,26 @@ impl<'a> Filing<'a> {
 /// The problem of an object without a name.
 fn without_name(kind: Kind) -> String {
     format!("{} without a name", with_article(&kind.to_string()))
+}
+
+/// Why a manifest of a group of Linkerd or of the Gateway API has a kind that does not exist there:
+/// `kind Servr is unknown in policy.linkerd.io; did you mean Server?`. The Gateway API has kinds that are not known
+/// here, so of its group only a misspelt kind counts.
+fn unknown_kind(api_version: &str, kind: &str) -> Option<String> {
+    const GATEWAY_API: &str = "gateway.networking.k8s.io";
+    let (group, _) = api_version.split_once('/')?;
+    let is_of_group = |known: &Kind| known.info().group == group;
+    let is_linkerds = group == "linkerd.io" || group.ends_with(".linkerd.io");
+    let kinds: Vec<&str> =
+        Kind::ALL.iter().filter(|known| is_of_group(known)).map(|known| known.info().kind).collect();
+    if kinds.is_empty() || !is_linkerds && group != GATEWAY_API || kind.ends_with("List") {
+        return None;
+    }
+    let near = crate::nearest::closest(kind, kinds.iter().copied());
+    match near {
+        Some(near) => Some(format!("kind {kind} is unknown in {group}; did you mean {near}?")),
+        None => is_linkerds.then(|| format!("kind {kind} is unknown in {group}")),
+    }
 }
 
 #[cfg(test)]
