@@ -273,7 +273,9 @@ fn a_live_cluster_is_not_sent_to_collect_for_the_version_of_the_command() {
 fn the_result_names_the_gap_that_decides() {
     let result = render::table::result_line(&samples::dump());
     assert!(
-        result.contains("exit 4: ") && result.contains(" -> ") && result.contains("the dump may lack"),
+        result.contains("exit 4: ")
+            && result.contains(". To check this: ")
+            && result.contains("the dump may lack"),
         "{result}"
     );
     let result = render::table::result_line(&samples::bad_night());

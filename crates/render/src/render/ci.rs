@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
+use super::finding::explained_as;
 use super::steps::in_remedy;
 use super::table::Folding;
 use super::text::clean;
@@ -81,22 +82,22 @@ fn is_file(written: &ManifestLocation) -> bool {
 }
 
 /// The checks of the root causes of a symptom, each once; empty for a root.
-pub(super) fn causes<'r>(report: &'r Report, folding: &Folding, at: usize) -> Vec<&'r str> {
+pub(super) fn causes(report: &Report, folding: &Folding, at: usize) -> Vec<String> {
     checks_of(report, folding.roots(at))
 }
 
 /// The checks of the findings to repair before a finding, each once.
-pub(super) fn earlier<'r>(report: &'r Report, folding: &Folding, at: usize) -> Vec<&'r str> {
+pub(super) fn earlier(report: &Report, folding: &Folding, at: usize) -> Vec<String> {
     checks_of(report, folding.earlier(at))
 }
 
-fn checks_of<'r>(report: &'r Report, findings: &[usize]) -> Vec<&'r str> {
-    let checks: BTreeSet<&str> = findings.iter().map(|&at| report.findings[at].check).collect();
+fn checks_of(report: &Report, findings: &[usize]) -> Vec<String> {
+    let checks: BTreeSet<String> = findings.iter().map(|&at| explained_as(&report.findings[at])).collect();
     checks.into_iter().collect()
 }
 
 /// A finding in one line; `causes` are the checks that explain it.
-pub(super) fn finding_line(finding: &Finding, subjects: &[&Subject], causes: &[&str]) -> String {
+pub(super) fn finding_line(finding: &Finding, subjects: &[&Subject], causes: &[String]) -> String {
     let subjects: Vec<String> = subjects.iter().map(|subject| subject.to_string()).collect();
     let mut text = format!("{}: {}", super::text::some_of(&subjects, 8), finding.message);
     for note in super::short::notes(finding) {
@@ -128,7 +129,7 @@ pub(super) fn evidence(evidence: &Evidence) -> String {
 
 /// The remedy as lines: steps with their commands, and the verification. A symptom is fixed through its
 /// causes, so its own steps would contradict the plan.
-pub(super) fn remedy(finding: &Finding, causes: &[&str], earlier: &[&str]) -> Vec<String> {
+pub(super) fn remedy(finding: &Finding, causes: &[String], earlier: &[String]) -> Vec<String> {
     if !causes.is_empty() {
         return vec![format!("repaired by the steps of {}", causes.join(", "))];
     }
@@ -149,7 +150,9 @@ pub(super) fn remedy(finding: &Finding, causes: &[&str], earlier: &[&str]) -> Ve
 
 /// The missing evidence, the reason, and how to provide it, on one line.
 pub(super) fn not_checked(gap: &Gap) -> String {
-    clean(&format!("{}; to check this: {}", gap.missing, gap.close)).into_owned()
+    let part = gap.missing.part.as_ref().map(|part| format!(" ({part})")).unwrap_or_default();
+    let what = super::coverage::what(gap);
+    clean(&format!("{what}{part}: {}; to check this: {}", gap.missing.why, gap.close)).into_owned()
 }
 
 /// Whether a gap makes the exit status 4 if no finding fails.

@@ -91,6 +91,25 @@ pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
     of_dump.into_iter().chain(each).collect()
 }
 
+/// The missing evidence of gaps, counted: `13 kinds`; or named, if it is one thing: `node files`.
+pub fn named(gaps: &[&Gap]) -> String {
+    let lists: BTreeSet<String> =
+        gaps.iter().filter(|gap| sort(&gap.missing) == Sort::Objects).map(|gap| what(gap)).collect();
+    let other: BTreeSet<String> =
+        gaps.iter().filter(|gap| sort(&gap.missing) != Sort::Objects).map(|gap| what(gap)).collect();
+    let lists = match lists.len() {
+        0 => None,
+        1 => lists.into_iter().next(),
+        many => Some(format!("{many} kinds")),
+    };
+    let other = match other.len() {
+        0 => None,
+        1 | 2 => Some(other.into_iter().collect::<Vec<_>>().join(" and ")),
+        many => Some(format!("{many} other pieces of evidence")),
+    };
+    lists.into_iter().chain(other).collect::<Vec<_>>().join(" and ")
+}
+
 /// Whether the input only lacks it: no request failed.
 fn is_not_provided(gap: &Gap) -> bool {
     matches!(gap.missing.why, Why::NotCaptured | Why::NotOffered | Why::PerhapsMore)
@@ -382,7 +401,7 @@ fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
 }
 
 /// The missing evidence as text.
-fn what(gap: &Gap) -> String {
+pub(super) fn what(gap: &Gap) -> String {
     let request = &gap.missing.request;
     let asked = request.item.query().filter(|asked| !asked.is_one_of_many());
     clean(&asked.map_or_else(|| request.to_string(), |asked| asked.describe(None))).into_owned()

@@ -19,6 +19,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::finding::explained_as;
 use super::text::clean;
 use super::unchecked;
 use crate::checks::Outcome;
@@ -33,8 +34,8 @@ use crate::request::Request;
 /// The report in lines.
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
-    let checks: BTreeMap<Fingerprint, &str> =
-        report.findings.iter().map(|finding| (finding.fingerprint(), finding.check)).collect();
+    let checks: BTreeMap<Fingerprint, String> =
+        report.findings.iter().map(|finding| (finding.fingerprint(), explained_as(finding))).collect();
     let (infos, others): (Vec<&Finding>, Vec<&Finding>) =
         report.findings.iter().partition(|finding| finding.severity == Severity::Info);
     for finding in others.into_iter().chain(infos) {
@@ -138,19 +139,20 @@ fn lacking(lists: &Gaps<'_>) -> String {
     )
 }
 
-fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
+fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, String>) -> String {
     let subjects: Vec<String> =
         finding.subjects.iter().map(|subject| clean(&subject.to_string()).into_owned()).collect();
     let subjects = subjects.join(", ");
     // As in the table, an info has its short form.
     let short = finding.fact.as_ref().filter(|_| finding.severity == Severity::Info);
     let message = clean(short.unwrap_or(&finding.message));
-    let mut line = format!("{} {} {subjects}: {message}", finding.severity, finding.check);
+    let mut line = format!("{} {} {subjects}: {message}", finding.severity, explained_as(finding));
     for note in notes(finding) {
         _ = write!(line, " [{note}]");
     }
     for (word, prints) in [("after", &finding.after), ("because of", &finding.caused_by)] {
-        let others: BTreeSet<&str> = prints.iter().filter_map(|print| checks.get(print).copied()).collect();
+        let others: BTreeSet<&str> =
+            prints.iter().filter_map(|print| checks.get(print).map(String::as_str)).collect();
         if !others.is_empty() {
             let others: Vec<&str> = others.into_iter().collect();
             _ = write!(line, " [{word} {}]", others.join(", "));

@@ -134,7 +134,8 @@ impl Findings<'_> {
             }
             if look.verbose {
                 let folded = folding.counted_under(at).map(|at| &report.findings[at]);
-                let symptom = |one| vec![self.printer.symptom(one, finding.check).trim_end().to_owned()];
+                let cause = explained_as(finding);
+                let symptom = |one| vec![self.printer.symptom(one, &cause).trim_end().to_owned()];
                 blocks.extend(folded.map(symptom));
             }
         }
@@ -203,7 +204,7 @@ fn infos_in_brief(report: &Report, look: Look) -> Vec<String> {
             && finding.caused_by.is_empty()
             && !matches!(finding.standing, Standing::InBaseline | Standing::Waived(_))
     });
-    let checks: BTreeSet<&str> = infos.map(|finding| finding.check).collect();
+    let checks: BTreeSet<String> = infos.map(explained_as).collect();
     match checks.is_empty() {
         true => Vec::new(),
         false => {
@@ -249,7 +250,10 @@ fn more(report: &Report, unchecked: &[String], names_infos: bool, look: Look) ->
     let is_accepted = report.verdict.crashed == 0 && report.coverage.set_aside.is_empty();
     let accept = (report.verdict.status == exit::NOT_CHECKED && is_accepted)
         .then(|| "--on-not-checked pass accepts missing evidence".to_owned());
-    let entries = command.iter().cloned().chain(flags.map(str::to_owned)).chain(accept);
+    let only_warns = report.verdict.status == exit::FINE && report.verdict.gate == "error";
+    let warns = only_warns && report.origin.kind == "manifests" && report.verdict.roots.warning > 0;
+    let fail = warns.then(|| "--fail-on warning fails the run".to_owned());
+    let entries = command.iter().cloned().chain(flags.map(str::to_owned)).chain(accept).chain(fail);
     let mut lines: Vec<String> = Vec::new();
     for entry in entries {
         match lines.last_mut() {
@@ -343,20 +347,22 @@ impl Folding {
     /// The checks of the findings folded under a root.
     pub(super) fn symptoms_of(&self, root: usize, findings: &[Finding]) -> Vec<String> {
         let folded = findings.iter().zip(&self.roots).filter(|(_, roots)| roots.contains(&root));
-        let checks: BTreeSet<&str> = folded.map(|(finding, _)| finding.check).collect();
-        checks.into_iter().map(str::to_owned).collect()
+        let checks: BTreeSet<String> = folded.map(|(finding, _)| explained_as(finding)).collect();
+        checks.into_iter().collect()
     }
 
     /// The findings folded under a root, grouped by check. A symptom of several roots is counted under the
     /// first of them and only mentioned under the others.
     pub(super) fn explained_by(&self, root: usize, findings: &[Finding]) -> Vec<String> {
-        let mut counted: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
-        let mut mentioned: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut counted: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
+        let mut mentioned: BTreeMap<String, String> = BTreeMap::new();
         for (finding, roots) in findings.iter().zip(&self.roots) {
             match roots.first() {
-                Some(&first) if first == root => counted.entry(finding.check).or_default().push(finding),
+                Some(&first) if first == root => {
+                    counted.entry(explained_as(finding)).or_default().push(finding);
+                }
                 Some(&first) if roots.contains(&root) => {
-                    _ = mentioned.insert(finding.check, findings[first].check)
+                    _ = mentioned.insert(explained_as(finding), explained_as(&findings[first]))
                 }
                 _ => {}
             }
@@ -391,11 +397,20 @@ fn roots_of(at: usize, direct: &[Vec<usize>]) -> Vec<usize> {
 
 /// `exit 1: 1 error, 1 warning; 41 checks passed, 6 not applicable, 2 not checked`.
 pub fn result_line(report: &Report) -> String {
-    let why = match report.verdict.status {
-        exit::NOT_CHECKED => format!(". {}", undecided(report)),
-        _ => String::new(),
-    };
-    result_with(report, "", true) + &why
+    let (words, command) = result_and_command(report);
+    words + &command.map(|command| format!(" {command}")).unwrap_or_default()
+}
+
+/// The same without the command at its end, which provides the missing evidence, and the command.
+pub fn result_and_command(report: &Report) -> (String, Option<String>) {
+    let result = result_with(report, "", true);
+    match report.verdict.status {
+        exit::NOT_CHECKED => {
+            let (why, command) = undecided(report);
+            (format!("{result}. {why}"), command)
+        }
+        _ => (result, None),
+    }
 }
 
 /// `1 error, 1 warning; 41 checks passed, 6 not applicable, 2 not checked`. Without `in_full`, checks that do not apply
@@ -459,17 +474,18 @@ fn result_with(report: &Report, why: &str, in_full: bool) -> String {
 /// Maximum width of a "not checked" entry that is repeated at the end, in columns.
 const SAID_TWICE: usize = 180;
 
-/// Why a run without a failing finding is not successful: the first gap with its remedy, and the number of
-/// others.
-fn undecided(report: &Report) -> String {
+/// Why a run without a failing finding is not successful, as sentences: the first gap, the number of others, and the
+/// remedy of the first; its command is separate.
+fn undecided(report: &Report) -> (String, Option<String>) {
     let crashed = report.checks.iter().filter(|check| matches!(check.outcome, Outcome::Crashed(_)));
     let crashed = crashed.map(|check| (format!("{} crashed", check.id), None));
     let missing = coverage::deciding(report).into_iter().map(|missing| {
-        let way = missing.ways.into_iter().next();
-        let way =
-            way.map(|(words, commands)| clean(&commands.into_iter().next().unwrap_or(words)).into_owned());
+        let way = missing.ways.into_iter().next().map(|(words, commands)| {
+            let command = commands.into_iter().next();
+            (clean(command.as_ref().unwrap_or(&words)).into_owned(), command.is_some())
+        });
         // Longer entries are printed in full above; here they would hide the status.
-        match way.filter(|way| width(&missing.what) + width(way) <= SAID_TWICE) {
+        match way.filter(|(way, _)| width(&missing.what) + width(way) <= SAID_TWICE) {
             Some(way) => (missing.what, Some(way)),
             None => (missing.brief, None),
         }
@@ -483,11 +499,26 @@ fn undecided(report: &Report) -> String {
         let words = if nothing { "no object can be judged as it is" } else { "a check could not be made" };
         (words.to_owned(), None)
     });
-    let said = way.as_ref().map_or_else(|| first.clone(), |way| format!("{first} -> {way}"));
-    match (reasons.count(), way) {
-        (0, Some(_)) => said,
-        (0, None) => format!("{said}; see not checked"),
-        (more, _) => format!("{said}; and {more} more under not checked"),
+    let first = opened(&first);
+    let first = match (reasons.count(), &way) {
+        (0, Some(_)) => first,
+        (0, None) => format!("{first}; see not checked"),
+        (more, _) => format!("{first}; and {more} more under not checked"),
+    };
+    match way {
+        Some((command, true)) => (format!("{first}. To check this:"), Some(command)),
+        Some((words, false)) => (format!("{first}. To check this, {words}"), None),
+        None => (first, None),
+    }
+}
+
+/// A sentence with a capital letter, unless it begins with the name of a file, a check or a resource.
+fn opened(sentence: &str) -> String {
+    let word = sentence.split(' ').next().unwrap_or_default();
+    let is_word = sentence.contains(' ') && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    match is_word {
+        true => format!("{}{}", sentence[..1].to_ascii_uppercase(), &sentence[1..]),
+        false => sentence.to_owned(),
     }
 }
 

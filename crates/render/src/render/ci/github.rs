@@ -1,15 +1,18 @@
-//! The report as workflow commands of GitHub Actions: first the result, then an annotation for each finding,
+//! The report as workflow commands of GitHub Actions: first the result, then by level an annotation for each finding,
 //! at its line if it is in a manifest, and one for missing requested evidence. Nothing else is printed, and no
 //! text of a cluster can start a command: values stay on one line and are escaped.
 
 use std::fmt::Write;
 
+use super::super::coverage;
 use super::super::document::Failure;
+use super::super::finding::explained_as;
 use super::super::table::{Folding, result_line};
-use super::super::text::{clean, some_of, without_hashes};
-use super::unchecked::{NAMED, Unchecked, alike, checks, nobody_provided, place, unreadable};
+use super::super::text::{clean, count, some_of, without_hashes};
+use super::unchecked::{NAMED, Unchecked, checks, nobody_provided, place, unreadable};
 use super::{causes, does_not_count, finding_line, path, spots};
 use crate::checks::Outcome;
+use crate::command::own;
 use crate::exit;
 use crate::finding::{Finding, Severity, Subject};
 use crate::report::Report;
@@ -19,16 +22,71 @@ pub fn report(report: &Report) -> String {
     // First, because GitHub shows only the first ten of a level.
     let verdict = if report.verdict.status == exit::FINE { "notice" } else { "error" };
     command(&mut text, verdict, &[("title", "meshdoctor".to_owned())], &result_line(report));
+    let mut annotations = findings(report);
+    annotations.extend(not_checked(report));
+    for check in &report.checks {
+        if let Outcome::Crashed(message) = &check.outcome {
+            let title = ("title", format!("{} crashed", check.id));
+            annotations.push(Annotation {
+                level: Level::Error,
+                properties: vec![title],
+                message: message.clone(),
+            });
+        }
+    }
+    for error in &report.errors {
+        let title = ("title", "meshdoctor".to_owned());
+        annotations.push(Annotation { level: Level::Error, properties: vec![title], message: error.clone() });
+    }
+    // Stable: within a level, in the order of the report.
+    annotations.sort_by_key(|annotation| annotation.level);
+    for Annotation { level, properties, message } in &annotations {
+        command(&mut text, level.word(), properties, message);
+    }
+    text
+}
+
+/// A workflow command, except for the result.
+struct Annotation {
+    level: Level,
+    properties: Vec<(&'static str, String)>,
+    message: String,
+}
+
+/// Ordered as printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Error,
+    Warning,
+    Notice,
+}
+
+impl Level {
+    fn word(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Notice => "notice",
+        }
+    }
+}
+
+/// An annotation for each location of each finding.
+fn findings(report: &Report) -> Vec<Annotation> {
     let folding = Folding::from_findings(&report.findings);
+    let mut annotations = Vec::new();
     for (at, finding) in report.findings.iter().enumerate() {
-        let title = title(finding, &causes(report, &folding, at));
+        let causes = causes(report, &folding, at);
+        let title = title(finding, &causes);
         for spot in spots(finding) {
             let message = finding_line(finding, &spot.subjects, &[]);
+            let level = level(finding, &spot.subjects, !causes.is_empty());
             if spot.written.is_empty() {
-                command(&mut text, level(finding, &spot.subjects), &[("title", title.clone())], &message);
+                let properties = vec![("title", title.clone())];
+                annotations.push(Annotation { level, properties, message: message.clone() });
             }
             for written in spot.written {
-                let properties = [
+                let properties = vec![
                     ("file", path(report, &written.file)),
                     ("line", written.line.to_string()),
                     ("col", written.column.max(1).to_string()),
@@ -37,37 +95,46 @@ pub fn report(report: &Report) -> String {
                 // The line is that of the rendered file, which the change does not contain.
                 let source = written.source.as_ref().map(|source| format!(" (from {})", clean(source)));
                 let message = format!("{message}{}", source.unwrap_or_default());
-                command(&mut text, level(finding, &spot.subjects), &properties, &message);
+                annotations.push(Annotation { level, properties, message });
             }
         }
     }
+    annotations
+}
+
+/// Annotations for missing evidence, in few lines: GitHub shows only ten.
+fn not_checked(report: &Report) -> Vec<Annotation> {
     let unchecked = Unchecked::from_report(report);
-    // One annotation: the result above is the error, and GitHub shows only ten.
+    let mut annotations = Vec::new();
     if !unchecked.failing.is_empty() {
         let gaps: Vec<_> = unchecked.failing.iter().flatten().copied().collect();
-        let title = format!("not checked: {}", some_of(&checks(&gaps), NAMED));
-        let lines: Vec<String> = unchecked.failing.iter().map(|gaps| alike(gaps)).collect();
-        command(&mut text, "warning", &[("title", title)], &lines.join("; "));
+        let checks = checks(&gaps);
+        let message = match gaps.as_slice() {
+            [gap] => format!("{}: {}", some_of(&checks, NAMED), super::not_checked(gap)),
+            gaps => format!(
+                "{} {}; {} lists them, and how to provide them",
+                count(checks.len(), "check lacks", "checks lack"),
+                coverage::named(gaps),
+                own("check --coverage"),
+            ),
+        };
+        // The result is the error.
+        let level = if report.verdict.status == exit::NOT_CHECKED { Level::Warning } else { Level::Notice };
+        let properties = vec![("title", "not checked: evidence is missing".to_owned())];
+        annotations.push(Annotation { level, properties, message });
     }
     for (message, gaps) in unchecked.unreadable {
         let place = place(report, message);
         let mut properties: Vec<(&str, String)> =
             place.into_iter().flat_map(|(file, line)| [("file", file), ("line", line.to_string())]).collect();
         properties.push(("title", "could not be read".to_owned()));
-        command(&mut text, "error", &properties, &unreadable(message, &gaps));
+        annotations.push(Annotation { level: Level::Error, properties, message: unreadable(message, &gaps) });
     }
-    if let Some(words) = nobody_provided(&unchecked.accepted) {
-        command(&mut text, "notice", &[("title", "not checked".to_owned())], &words);
+    if let Some(message) = nobody_provided(&unchecked.accepted) {
+        let properties = vec![("title", "not checked".to_owned())];
+        annotations.push(Annotation { level: Level::Notice, properties, message });
     }
-    for check in &report.checks {
-        if let Outcome::Crashed(message) = &check.outcome {
-            command(&mut text, "error", &[("title", format!("{} crashed", check.id))], message);
-        }
-    }
-    for error in &report.errors {
-        command(&mut text, "error", &[("title", "meshdoctor".to_owned())], error);
-    }
-    text
+    annotations
 }
 
 /// A run without a report.
@@ -81,19 +148,20 @@ pub fn failure(failure: &Failure) -> String {
 }
 
 /// The check; for a symptom, with the causes to fix.
-fn title(finding: &Finding, causes: &[&str]) -> String {
+fn title(finding: &Finding, causes: &[String]) -> String {
     match causes {
-        [] => finding.check.to_owned(),
-        causes => format!("{} (because of {})", finding.check, some_of(causes, NAMED)),
+        [] => explained_as(finding),
+        causes => format!("{} (because of {})", explained_as(finding), some_of(causes, NAMED)),
     }
 }
 
-fn level(finding: &Finding, subjects: &[&Subject]) -> &'static str {
+/// A symptom is a notice: the repair of its cause repairs it.
+fn level(finding: &Finding, subjects: &[&Subject], is_symptom: bool) -> Level {
     match finding.severity {
-        _ if finding.when.ends() || does_not_count(finding, subjects) => "notice",
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "notice",
+        _ if is_symptom || finding.when.ends() || does_not_count(finding, subjects) => Level::Notice,
+        Severity::Error => Level::Error,
+        Severity::Warning => Level::Warning,
+        Severity::Info => Level::Notice,
     }
 }
 

@@ -82,8 +82,8 @@ pub fn failure(failure: &Failure) -> String {
 /// A finding, the checks of its root causes if it is a symptom, and those of the findings to repair before it.
 struct CaseFinding<'r> {
     finding: &'r Finding,
-    causes: Vec<&'r str>,
-    earlier: Vec<&'r str>,
+    causes: Vec<String>,
+    earlier: Vec<String>,
 }
 
 impl CaseFinding<'_> {

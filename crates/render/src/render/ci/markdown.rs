@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::super::document::Failure;
+use super::super::finding::explained_as;
 use super::super::look::Look;
 use super::super::repair::{self, Order, Row};
-use super::super::table::{Folding, result_line};
+use super::super::table::{Folding, result_and_command};
 use super::super::text::{clean, count, fenced, shortened, some_of, thousands};
 use super::super::{header, steps, subject};
 use super::limited::{Part, join};
@@ -46,7 +47,9 @@ pub fn report(report: &Report) -> String {
         _ if report.verdict.findings.warning > 0 => "warnings, not fully checked",
         _ => "not fully checked",
     };
-    let mut text = format!("# meshdoctor: {verdict}\n\n{}\n\n", plain(&result_line(report)));
+    let (result, command) = result_and_command(report);
+    let command = command.map(|command| format!(" {}", code(&command))).unwrap_or_default();
+    let mut text = format!("# meshdoctor: {verdict}\n\n{}{command}\n\n", plain(&result));
     text.push_str(&fenced(&header::in_full(report, Look::plain(WIDTH)), ""));
     let mut parts = vec![Part::first(text)];
     plan(&mut parts, report);
@@ -171,7 +174,7 @@ fn planned_heading(text: &mut String, report: &Report, finding: &Finding, planne
         text,
         "\n**{}{number}: {}**, {}{}\n\n{}",
         finding.severity,
-        linked(finding.check),
+        linked(finding),
         plain(&subject::brief(finding.subjects.iter())),
         plain(&after),
         plain(&finding.message)
@@ -210,9 +213,10 @@ fn standing(finding: &Finding) -> String {
     }
 }
 
-/// A check's id, linked to its page if it has one.
-fn linked(check: &str) -> String {
-    page::page_url(check).map_or_else(|| plain(check), |url| format!("[{check}]({url})"))
+/// The check of a finding, linked to its page if it has one.
+fn linked(finding: &Finding) -> String {
+    let name = explained_as(finding);
+    page::page_url(finding.check).map_or_else(|| plain(&name), |url| format!("[{name}]({url})"))
 }
 
 fn world(when: When) -> &'static str {
@@ -227,20 +231,26 @@ fn world(when: When) -> &'static str {
 
 /// An error is expanded, so that the required work is visible. `planned`: its steps in the repair plan; `earlier`: the
 /// checks of the findings to repair before it.
-fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: &[usize], earlier: &[&str]) {
+fn unfolded(
+    text: &mut String,
+    finding: &Finding,
+    explains: &[String],
+    planned: &[usize],
+    earlier: &[String],
+) {
     let open = if finding.severity == Severity::Error { " open" } else { "" };
     let about = plain(&subject::brief(finding.subjects.iter()));
     _ = writeln!(
         text,
         "\n<details{open}>\n<summary>{}: {}, {about}</summary>\n",
         finding.severity,
-        plain(finding.check)
+        plain(&explained_as(finding))
     );
     // The repair plan has the message of each of its findings.
     let message = if planned.is_empty() { finding.message.as_str() } else { "" };
     let words = format!("{message}{}{}", world(finding.when), standing(finding));
     if !words.is_empty() {
-        _ = writeln!(text, "{}: {}\n", linked(finding.check), plain(words.trim_start()));
+        _ = writeln!(text, "{}: {}\n", linked(finding), plain(words.trim_start()));
     }
     let subjects: Vec<String> = subject::groups(&finding.subjects)
         .into_iter()
@@ -345,6 +355,12 @@ fn accepted(gaps: &[&Gap]) -> Vec<String> {
         )
     };
     alike.into_iter().map(line).collect()
+}
+
+/// A command within a line.
+fn code(command: &str) -> String {
+    let command = clean(command);
+    if command.contains('`') { format!("`` {command} ``") } else { format!("`{command}`") }
 }
 
 /// Text without active Markdown, HTML, mentions or links.

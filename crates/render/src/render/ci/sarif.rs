@@ -193,7 +193,7 @@ fn outcome(outcome: &Outcome) -> &'static str {
 fn result(
     report: &Report,
     finding: &Finding,
-    (causes, earlier): (&[&str], &[&str]),
+    (causes, earlier): (&[String], &[String]),
     spot: &Spot<'_>,
     places: &BTreeMap<&str, usize>,
 ) -> Value {

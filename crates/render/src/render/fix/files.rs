@@ -102,8 +102,24 @@ pub fn summary(repair: &FileRepair) -> Vec<String> {
     let fixed = count(all.saturating_sub(left), "finding", "findings");
     match left {
         0 => vec![format!("{fixed} fixed, none left")],
-        left => vec![format!("{fixed} fixed, {left} left: {}", some_of(&repair.left, NAMED))],
+        left => vec![format!("{fixed} fixed, {left} left: {}", some_of(&counted(&repair.left), NAMED))],
     }
+}
+
+/// Each entry once, with its number: `annotation-value-invalid (2)`.
+fn counted(checks: &[String]) -> Vec<String> {
+    let mut numbers: Vec<(&String, usize)> = Vec::new();
+    for check in checks {
+        match numbers.iter_mut().find(|(known, _)| *known == check) {
+            Some((_, number)) => *number += 1,
+            None => numbers.push((check, 1)),
+        }
+    }
+    let named = |(check, number): (&String, usize)| match number {
+        1 => check.clone(),
+        number => format!("{check} ({number})"),
+    };
+    numbers.into_iter().map(named).collect()
 }
 
 #[derive(Serialize)]
@@ -157,4 +173,15 @@ pub fn json(repair: &FileRepair) -> String {
             .collect(),
         left: repair.is_written.then_some(repair.left.as_slice()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn equal_entries_are_counted() {
+        let checks = ["a", "b", "a"].map(str::to_owned);
+        assert_eq!(counted(&checks), ["a (2)", "b"]);
+    }
 }

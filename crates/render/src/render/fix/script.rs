@@ -6,6 +6,7 @@ use crate::checks;
 use crate::command::{Arg, Command, Line, RunsOn, guard_apart};
 use crate::finding::{Applies, NodeRound};
 use crate::kubectl::shell::{Word, pipelines};
+use crate::render::finding::explained_as;
 use crate::render::text::{clean, wrap};
 use crate::render::{repair, subject};
 use crate::repair::{JudgedPlan, Proof};
@@ -94,8 +95,12 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     script.0.push_str("#\n");
     for (planned, finding) in planned(report) {
         let about = subject::brief(finding.subjects.iter());
-        script
-            .comment(&format!("Finding {}: {} {}, {about}", planned.number, finding.severity, finding.check));
+        script.comment(&format!(
+            "Finding {}: {} {}, {about}",
+            planned.number,
+            finding.severity,
+            explained_as(finding)
+        ));
     }
     script.0.push('\n');
     script.line("set -eu");
