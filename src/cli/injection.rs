@@ -101,7 +101,9 @@ fn named_as_written(mut templates: Templates, places: Option<&Places>) -> Templa
         let kind = template.kind.info().kind;
         let written =
             places.and_then(|places| places.written_kind(kind, &template.namespace, &template.name));
-        template.written_kind = written.map(str::to_owned);
+        if let Some(written) = written {
+            template.written_kind = Some(written.to_owned());
+        }
     }
     templates
 }

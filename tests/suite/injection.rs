@@ -196,3 +196,38 @@ fn errors_that_prevent_injection_are_stated() {
         assert_eq!(agent["error"], Value::Null, "{name}: it is not injected in any case");
     }
 }
+
+/// One pod of each owner that creates pods itself, such as a Workflow of Argo; of finished ones only if none runs.
+#[test]
+fn pods_of_other_owners_are_listed() {
+    let own = tempfile::tempdir().unwrap();
+    let path = own.path().join("cluster.json");
+    let pod = |name: &str, owner: serde_json::Value, phase: &str| {
+        serde_json::json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "namespace": "flows", "ownerReferences": [owner]},
+            "spec": {"containers": [{"name": "a", "image": "a"}]}, "status": {"phase": phase},
+        })
+    };
+    let owner = |kind: &str, name: &str| serde_json::json!({"apiVersion": "x/v1", "kind": kind, "name": name, "uid": "1", "controller": true});
+    let items = [
+        serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "flows"}}),
+        pod("build-1", owner("Workflow", "build"), "Running"),
+        pod("build-2", owner("Workflow", "build"), "Running"),
+        pod("done-1", owner("Workflow", "done"), "Succeeded"),
+        pod("task-1", owner("TaskRun", "task"), "Succeeded"),
+        pod("proxy-node", owner("Node", "node"), "Running"),
+        pod("web-1", owner("ReplicaSet", "web"), "Running"),
+    ];
+    let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items});
+    std::fs::write(&path, list.to_string()).unwrap();
+    let path = path.display().to_string();
+    let said = crate::binary::ran(meshdoctor(&["injection", "-o", "json", "--bundle", &path])).document();
+    let named: Vec<String> = said["workloads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| format!("{} {} {}", one["kind"], one["name"], one["runningPods"]["withoutProxy"]))
+        .collect();
+    assert_eq!(named, ["\"TaskRun\" \"task\" 0", "\"Workflow\" \"build\" 2"]);
+}

@@ -7,8 +7,10 @@ use super::policy::Target;
 use crate::annotations::may_be_linkerds;
 use crate::checks::InjectionFaults;
 use crate::finding::Finding;
+use crate::item::EXTENSION_LABEL;
 use crate::knowledge::{Key, KeyKind, KeyScope, KeyStatus, Knowledge, WrittenBy};
 use crate::model::injection::{INJECT, Level};
+use crate::model::installed::COMPONENT;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
 use crate::source::change::{Fate, Template, Templates};
 use crate::version::{Contains, LinkerdVersion};
@@ -98,7 +100,16 @@ pub fn injections<'a>(
             ..injection
         }
     };
-    templates.all.iter().filter(asked).map(of_template).collect()
+    let mut injections: Vec<Injection<'a>> = templates.all.iter().filter(asked).map(of_template).collect();
+    // Applications first; the order is otherwise kept.
+    injections.sort_by_key(|injection| is_linkerds(injection.of));
+    injections
+}
+
+/// Whether the pods belong to the control plane or to an extension.
+fn is_linkerds(template: &Template) -> bool {
+    let labels = &template.pod["metadata"]["labels"];
+    [COMPONENT, EXTENSION_LABEL].iter().any(|label| labels[label].is_string())
 }
 
 /// The first requested target that does not exist: a workload, or an unknown namespace without workloads.

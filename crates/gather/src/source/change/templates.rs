@@ -101,6 +101,9 @@ impl<S: Source> Change<'_, S> {
                 |object: &&Value| object["metadata"]["ownerReferences"].as_array().is_none_or(Vec::is_empty);
             let made = objects.iter().filter(asked).filter(owned);
             templates.all.extend(made.map(|object| template(&admitting, kind, object, &running)));
+            if kind == Kind::Pod {
+                templates.all.extend(of_other_owners(&admitting, objects.iter().filter(asked), &running));
+            }
         }
         templates
     }
@@ -132,6 +135,45 @@ impl<S: Source> Change<'_, S> {
         let ended = self.ended(Kind::Pod, ended, !pods.is_empty());
         (pods, ended)
     }
+}
+
+/// Pods of owners that are not listed, such as the Workflows of Argo: one for each owner. If all pods of a kind of
+/// owner in a namespace are finished, only one of them is listed. Static pods, whose owner is their Node, are left out.
+fn of_other_owners<'v>(
+    admitting: &Admitting<'_>,
+    pods: impl Iterator<Item = &'v Value>,
+    running: &BTreeMap<(String, String, String), RunningPods>,
+) -> Vec<Template> {
+    const LISTED: [&str; 7] =
+        ["ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Node"];
+    let mut owners = BTreeMap::new();
+    let mut finished = BTreeMap::new();
+    for pod in pods {
+        let mut references = pod["metadata"]["ownerReferences"].as_array().into_iter().flatten();
+        let Some(owner) = references.find(|owner| owner["controller"] == true) else { continue };
+        let (Some(kind), Some(name)) = (owner["kind"].as_str(), owner["name"].as_str()) else { continue };
+        if LISTED.contains(&kind) {
+            continue;
+        }
+        let (namespace, _) = key(pod, Kind::Pod);
+        let owner = (kind.to_owned(), namespace.clone(), name.to_owned());
+        match pod["status"]["phase"].as_str() {
+            Some("Succeeded" | "Failed") => _ = finished.insert((kind.to_owned(), namespace), (owner, pod)),
+            _ => _ = owners.entry(owner).or_insert(pod),
+        }
+    }
+    for ((kind, namespace), (owner, pod)) in finished {
+        if !owners.keys().any(|(known, of, _)| (known, of) == (&kind, &namespace)) {
+            owners.insert(owner, pod);
+        }
+    }
+    let of_owner = |(owner, pod): (&(String, String, String), &&Value)| {
+        let (kind, _, name) = owner.clone();
+        let running = running.get(owner).copied().unwrap_or_default();
+        let template = template(admitting, Kind::Pod, pod, &BTreeMap::new());
+        Template { written_kind: Some(kind), name, running, ..template }
+    };
+    owners.iter().map(of_owner).collect()
 }
 
 /// The template of the pods of an object.
