@@ -16,6 +16,7 @@ use crate::card::Mode;
 use crate::checks::Settings;
 use crate::command::RerunOptions;
 use crate::exit;
+use crate::fetched::Why;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
@@ -73,15 +74,38 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let missing = collect::missing(&read.collected.cluster);
     let asked_for: Vec<&Missing> = missing.iter().filter(|missing| missing.was_asked_for()).collect();
-    let Some(first) = asked_for.first() else { return Ok(exit::FINE) };
+    if asked_for.is_empty() {
+        return Ok(exit::FINE);
+    }
     if !args.verbosity.quiet {
-        let others = match asked_for.len() - 1 {
-            0 => String::new(),
-            some => format!(" and {some} more"),
-        };
-        output::print_line(&format!("exit 4: evidence is missing: {first}{others} (the report lists it)"));
+        output::print_line(&format!("exit 4: {}; the report lists them", missing_in_brief(&asked_for)));
     }
     Ok(exit::NOT_CHECKED)
+}
+
+/// Missing evidence in a few words, Linkerd's kinds first: `servers.policy.linkerd.io and 17 other kinds were not
+/// provided`.
+fn missing_in_brief(missing: &[&Missing]) -> String {
+    let name = |missing: &Missing| {
+        missing.request.item.kind().map_or_else(|| missing.request.to_string(), |kind| kind.resource())
+    };
+    let is_linkerds =
+        |name: &String| name.split('.').skip(1).collect::<Vec<_>>().join(".").ends_with("linkerd.io");
+    let names: BTreeSet<String> = missing.iter().map(|missing| name(missing)).collect();
+    let (own, others): (Vec<String>, Vec<String>) = names.into_iter().partition(is_linkerds);
+    let names: Vec<String> = own.into_iter().chain(others).collect();
+    let are_lists = missing.iter().all(|missing| matches!(missing.request.item, Item::List(_)));
+    let (one, many) = if are_lists { ("other kind", "other kinds") } else { ("other item", "other items") };
+    let named = match names.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first, rest @ ..] => format!("{first} and {}", render::text::count(rest.len(), one, many)),
+    };
+    let verb = if names.len() == 1 { "was" } else { "were" };
+    match missing.iter().all(|missing| matches!(missing.why, Why::NotCaptured | Why::NotOffered)) {
+        true => format!("{named} {verb} not provided"),
+        false => format!("{named} {verb} not available"),
+    }
 }
 
 /// The options of the checks.

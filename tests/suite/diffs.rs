@@ -106,6 +106,7 @@ fn two_clusters_are_one_line_of_a_diff() {
     let shown = ran(meshdoctor(&["diff", "one.json", "two.json"]).current_dir(dir)).out;
     assert!(shown.starts_with("the reports are of two different clusters; "), "{shown}");
     assert_eq!(shown.matches("different clusters").count(), 1, "{shown}");
+    assert!(shown.contains(" in both") && !shown.contains("unchanged"), "{shown}");
     assert!(!shown.contains("not comparable  "), "{shown}");
 }
 

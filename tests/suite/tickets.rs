@@ -101,7 +101,7 @@ fn a_ticket_of_a_healthy_cluster_does_not_read_as_healthy() {
     let text = output.out;
     assert_eq!(output.status, 4, "{text}");
     assert!(!text.contains("HEALTHY") && text.contains("NOT FULLY CHECKED"), "{text}");
-    assert!(output.err.contains("this ticket omits"), "{}", output.err);
+    assert!(output.err.contains("this ticket omits the objects of "), "{}", output.err);
 }
 
 /// Most clusters lack the kinds of networks and tools that they do not use.

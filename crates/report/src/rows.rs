@@ -14,6 +14,7 @@ use crate::checks::Outcome;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::item::{Item, Kind};
 use crate::knowledge::{COMMAND, Knowledge, Row, RowCategory, RowList, RowMode, RowSeverity};
+use crate::missing::Missing;
 use crate::objects::Link;
 use crate::version::LinkerdVersion;
 
@@ -193,7 +194,7 @@ fn verdict(
         true => answers.iter().all(|judged| is_shown_by_manifests(judged)),
         false => answers.iter().any(|judged| has_verdict(judged, row, category)),
     };
-    let unjudged = not_judged(answers, judged);
+    let unjudged = not_judged(answers, judged, &row.description);
     let result = match worst {
         Severity::Error => RowResult::Error,
         Severity::Warning => RowResult::Warning,
@@ -240,9 +241,9 @@ fn is_shown_by_manifests(judged: &CheckOutcome) -> bool {
 
 /// Reasons why the checks have no result, each once. Evidence that was not provided counts only if a part of the row
 /// was checked (`partly`): without any evidence the row is omitted.
-fn not_judged(answers: &[&CheckOutcome], partly: bool) -> Vec<String> {
+fn not_judged(answers: &[&CheckOutcome], partly: bool, description: &str) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
-    for reason in answers.iter().flat_map(|judged| reasons_of(judged, partly)) {
+    for reason in answers.iter().flat_map(|judged| reasons_of(judged, partly, description)) {
         let reason = format!("not checked: {reason}");
         if !reasons.contains(&reason) {
             reasons.push(reason);
@@ -251,9 +252,18 @@ fn not_judged(answers: &[&CheckOutcome], partly: bool) -> Vec<String> {
     reasons
 }
 
-fn reasons_of(judged: &CheckOutcome, all: bool) -> Vec<String> {
-    let missing =
-        judged.gaps.iter().zip(&judged.closes).filter(|(missing, _)| all || missing.was_asked_for());
+/// Whether a missing object belongs to another webhook than that of a row: one check covers the rows of all of them.
+fn is_of_other_webhook(missing: &Missing, description: &str) -> bool {
+    const WEBHOOKS: [&str; 3] = ["proxy-injector", "sp-validator", "policy-validator"];
+    let Item::Named { name, .. } = &missing.request.item else { return false };
+    let of_row = WEBHOOKS.iter().find(|webhook| description.starts_with(**webhook));
+    of_row.is_some_and(|own| WEBHOOKS.iter().any(|other| other != own && name.contains(other)))
+}
+
+fn reasons_of(judged: &CheckOutcome, all: bool, description: &str) -> Vec<String> {
+    let missing = judged.gaps.iter().zip(&judged.closes).filter(|(missing, _)| {
+        (all || missing.was_asked_for()) && !is_of_other_webhook(missing, description)
+    });
     let mut reasons: Vec<String> = missing.map(|(missing, close)| format!("{missing}; {close}")).collect();
     match &judged.outcome {
         Outcome::Crashed(message) => reasons.push(format!("{} crashed: {message}", judged.id)),
@@ -288,7 +298,6 @@ mod tests {
     use crate::fetched::Why;
     use crate::finding::{Remedy, StepKind, Subject};
     use crate::item::{Item, Kind};
-    use crate::missing::Missing;
     use crate::request::Request;
 
     const READY: &str = "control plane pods are ready";
@@ -355,6 +364,19 @@ mod tests {
         let beside =
             row_results(judged(Outcome::Findings, vec![]), &[finding(Severity::Error).fails_rows([])]);
         assert_eq!(beside, ["Success ", "Success "]);
+    }
+
+    #[test]
+    fn row_of_a_webhook_lacks_only_its_own_secret() {
+        let secret = |name: &str| {
+            let scope = crate::item::Scope::ControlPlane;
+            let item = Item::Named { kind: Kind::Secret, scope, name: name.to_owned() };
+            Missing::whole(Request::new(item), Why::NotOffered)
+        };
+        let row = "sp-validator webhook has valid cert";
+        assert!(is_of_other_webhook(&secret("linkerd-proxy-injector-k8s-tls"), row));
+        assert!(!is_of_other_webhook(&secret("linkerd-sp-validator-k8s-tls"), row));
+        assert!(!is_of_other_webhook(&secret("linkerd-proxy-injector-k8s-tls"), READY));
     }
 
     #[test]

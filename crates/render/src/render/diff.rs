@@ -232,8 +232,15 @@ impl Difference {
         if !text.is_empty() {
             text.push('\n');
         }
-        let counted = [State::New, State::Changed, State::NotComparable, State::Fixed, State::Unchanged]
-            .map(|state| count(self.in_state(state).count(), state.label(), state.label()));
+        let counted =
+            [State::New, State::Changed, State::NotComparable, State::Fixed, State::Unchanged].map(|state| {
+                // Two clusters do not change into each other.
+                let words = match state {
+                    State::Unchanged if self.same_cluster == Some(false) => "in both",
+                    state => state.label(),
+                };
+                count(self.in_state(state).count(), words, words)
+            });
         _ = writeln!(text, "{}", counted.join(", "));
         text
     }

@@ -457,7 +457,8 @@ fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
             [] if inbound.authorizations.is_empty() => {
                 rows.push((format!("{on}: none"), "no policy for the route or its Server".to_owned()));
             }
-            [] => rows.push((format!("{on}: the clients above"), "the port's policies".to_owned())),
+            // The route has no policy of its own.
+            [] => rows.push((format!("{on}: the same"), "the same".to_owned())),
             each => {
                 rows.extend(each.iter().map(|one| (format!("{on}: {}", who(one, own)), by(one, inbound))))
             }

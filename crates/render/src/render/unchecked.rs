@@ -193,13 +193,21 @@ fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> O
         return Some(format!("{checks} a cluster: {}, live or with --bundle FILE", own("check --with PATH")));
     }
     let collect = ways.remove(&EvidenceSource::Collect);
+    // The options of `collect` that read the same from the cluster.
+    let reads = [
+        (EvidenceSource::Nodes, "--node-pods"),
+        (EvidenceSource::Logs, "--logs"),
+        (EvidenceSource::Diagnostics, "--proxies"),
+    ];
+    let reads = reads.iter().filter(|(way, _)| ways.contains(way));
+    let from_cluster = reads.fold(meshdoctor().words("collect"), |call, (_, flag)| call.words(flag));
     let ways: Vec<String> = ways.into_iter().map(EvidenceSource::words).collect();
     let options = match ways.as_slice() {
         [first @ .., last] if !first.is_empty() => format!("add {} or {last}", first.join(", ")),
         [] => String::new(),
         ways => format!("add {}", ways.concat()),
     };
-    let collect = collect.then(|| format!("use {}", own("collect")));
+    let collect = collect.then(|| format!("use {}", from_cluster));
     let each: Vec<String> =
         [options].into_iter().filter(|options| !options.is_empty()).chain(collect).collect();
     Some(words(checks.len(), &each.join(", or ")))
@@ -207,7 +215,7 @@ fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> O
 
 /// Objects that no check reads, on one line.
 fn unread(unread: &[Unread], look: Look) -> Option<String> {
-    const WORDS: &str = "not covered by any check: ";
+    const WORDS: &str = "not covered: ";
     let held = coverage::unread_kinds(unread);
     let room = look.prose() - INDENT - WORDS.len();
     (!held.is_empty()).then(|| format!("{WORDS}{}", some_fitting(&held, room)))

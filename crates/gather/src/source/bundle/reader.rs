@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 
 use super::index::Index;
-use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest};
+use super::manifest::{ItemRecord, LeftOut, MANIFEST, MAX_MANIFEST, Manifest};
 use super::page::{self, Taken};
 use crate::archive::spool::Blob;
 use crate::archive::{self, Budget, Tree, Unpacked};
@@ -132,14 +132,22 @@ impl Bundle {
 
     /// What was left out on purpose, so that a rerun sees less than the original run.
     pub fn without(&self) -> Option<String> {
-        let left_out = self.manifest.left_out.len();
-        (left_out > 0).then(|| {
-            format!(
-                "{}: this ticket omits {left_out} lists and objects that no finding needs, so checks that \
-                 read them are not checked; see report.txt in it for the full report",
-                self.name
-            )
-        })
+        let kind = |left_out: &LeftOut| match left_out.item.parse::<Item>().ok().and_then(|item| item.kind())
+        {
+            Some(kind) => kind.resource(),
+            None => format!("{} {}", left_out.item, left_out.namespace.as_deref().unwrap_or_default()),
+        };
+        let kinds: BTreeSet<String> = self.manifest.left_out.iter().map(kind).collect();
+        let kinds = match kinds.len() {
+            0 => return None,
+            1 => "1 kind".to_owned(),
+            many => format!("{many} kinds"),
+        };
+        Some(format!(
+            "{}: this ticket omits the objects of {kinds} that no finding needs, so checks that read them are not \
+             checked; see report.txt in it for the full report",
+            self.name
+        ))
     }
 
     /// Answers a request, except for node files: each object, and the outcome.
