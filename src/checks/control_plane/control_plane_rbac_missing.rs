@@ -105,7 +105,9 @@ fn finding(
         (Some(_), Some(_)) => format!("does not bind {} to {namespace}/{}", role.role, role.account),
     };
     let message = message((kind, name), role, lacking);
-    let ask = lacking.first().map_or_else(
+    // The permission that the message names.
+    let named = lacking.iter().min_by_key(|(group, resource, verb)| (*resource, *verb != "watch", *group));
+    let ask = named.map_or_else(
         || kubectl().words("get").arg(kind.to_ascii_lowercase()).operand(name),
         |(group, resource, verb)| {
             let (resource, part) =
@@ -118,7 +120,12 @@ fn finding(
         },
     );
     let again = "Reapply the control plane";
-    let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::none());
+    let verified = if lacking.is_empty() { Remedy::verified_by(ask.clone()) } else { Remedy::new() };
+    let remedy = upgrade::step(ctx, verified, StepKind::Command, again, Options::none());
+    let remedy = match lacking.is_empty() {
+        true => remedy,
+        false => remedy.run(StepKind::Command, "Check the permission: the command prints yes", ask),
+    };
     let component = role.account.trim_start_matches("linkerd-");
     let remedy = match lacking.is_empty() {
         true => remedy,

@@ -41,8 +41,8 @@ pub(super) fn tried(
         Line::from(kubectl().namespace(home).words("get pods -l").arg(LABEL)),
     ];
     let text = format!(
-        "Try whether nodes can pull the images of {to}: {}. A pod with ErrImagePull or ImagePullBackOff cannot; a \
-         pod that fails to start its container can",
+        "Try whether nodes can pull the images of {to}: {}. ErrImagePull or ImagePullBackOff: the node cannot \
+         pull it. Any other start error is expected",
         images.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
     );
     let delete = kubectl().namespace(home).words("delete pods -l").arg(LABEL);

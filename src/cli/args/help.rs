@@ -10,7 +10,7 @@ use crate::exit;
 const EXAMPLES: [(&str, &str); 9] = [
     ("meshdoctor check", "the cluster of the current kubeconfig context"),
     ("meshdoctor check -n shop --fail-on warning", "one team's workloads, for CI"),
-    ("meshdoctor check --only cni --nodes ./nodes --live", "add node evidence to the cluster"),
+    ("meshdoctor check --bundle bundle.tar.gz --nodes ./nodes", "add node evidence to a bundle"),
     ("meshdoctor check --to edge-26.8.3", "before an upgrade to that release"),
     ("meshdoctor check --save support.tar.gz", "keep the redacted evidence for a ticket"),
     ("meshdoctor check --bundle support.tar.gz", "the same result later, without the cluster"),
