@@ -1,7 +1,8 @@
 //! Remedies of findings about manifests that are not applied: edits of files instead of commands on a cluster.
 
 use crate::command::Command;
-use crate::finding::{Finding, ManifestLocation, Remedy, Step, StepKind, When};
+use crate::finding::{Finding, ManifestLocation, Remedy, Step, StepKind, Subject, When};
+use crate::kubectl::{Action, actions};
 
 /// Maximum number of places in a step.
 const MOST: usize = 3;
@@ -19,7 +20,8 @@ pub(super) fn rewrite(findings: &mut [Finding], alone: bool) {
         if alone || finding.when == When::AfterChange {
             let places = places(&finding.written);
             let steps = std::mem::take(&mut finding.remedy.steps);
-            finding.remedy = in_files(steps, &places, finding.remedy.verify.take());
+            let is_elsewhere = |step: &Step| !alone && changes_others(step, &finding.subjects);
+            finding.remedy = in_files(steps, &places, is_elsewhere, finding.remedy.verify.take());
         }
     }
 }
@@ -38,11 +40,47 @@ fn places(written: &[ManifestLocation]) -> String {
     }
 }
 
-fn in_files(steps: Vec<Step>, places: &str, verify: Option<Command>) -> Remedy {
-    let mut kept: Vec<Step> = steps.into_iter().filter_map(as_edit).collect();
-    match kept.first_mut() {
-        Some(first) => first.text = format!("In {places}: {}", first.text),
-        None => kept = Remedy::new().step(StepKind::Note, format!("Edit {places}")).steps,
+/// Whether the command of a step changes only objects of the cluster that the finding is not about.
+fn changes_others(step: &Step, subjects: &[Subject]) -> bool {
+    let Some(Ok(actions)) = step.command.as_ref().map(|command| actions(&command.to_string())) else {
+        return false;
+    };
+    let is_subject = |kind: &str, name: &str| {
+        subjects.iter().any(|subject| {
+            matches!(subject, Subject::Object { kind: own, name: of, .. } if own == kind && of == name)
+        })
+    };
+    let is_other = |action: &Action| match action {
+        Action::Edit { target, .. } => {
+            !target.names.is_empty()
+                && !target.names.iter().any(|name| is_subject(target.kind.info().kind, name))
+        }
+        Action::Create(..) => true,
+        Action::Observe | Action::Restart(_) | Action::Delete { .. } => false,
+    };
+    !actions.is_empty() && actions.iter().all(is_other)
+}
+
+fn in_files(
+    steps: Vec<Step>,
+    places: &str,
+    is_elsewhere: impl Fn(&Step) -> bool,
+    verify: Option<Command>,
+) -> Remedy {
+    let mut kept: Vec<Step> = Vec::new();
+    let mut is_placed = false;
+    for step in steps {
+        if is_elsewhere(&step) {
+            kept.push(step);
+        } else if let Some(mut edit) = as_edit(step) {
+            if !std::mem::replace(&mut is_placed, true) {
+                edit.text = format!("In {places}: {}", edit.text);
+            }
+            kept.push(edit);
+        }
+    }
+    if kept.is_empty() {
+        kept = Remedy::new().step(StepKind::Note, format!("Edit {places}")).steps;
     }
     Remedy { steps: kept, verify }
 }

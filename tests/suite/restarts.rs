@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::recordings::{folder, memory, report_on};
 
-/// Checks whose restart provides a new certificate or new rules, also to proxies in the pod template.
-const NEW_PODS: [&str; 2] = ["cni-object-missing", "issuer-expired"];
+/// Checks whose restart provides a new certificate, new rules or the settings of tap, also to proxies in the pod template.
+const NEW_PODS: [&str; 3] = ["cni-object-missing", "issuer-expired", "viz-tap-not-enabled"];
 
 /// Every line that the remedies of a check print.
 fn lines(report: &Report, check: &str) -> Vec<String> {

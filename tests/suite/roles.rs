@@ -229,7 +229,10 @@ fn every_other_command_is_there_under_the_name_that_was_typed() {
             assert!(ran.out.contains(&format!("Usage: {typed} {command}")), "{}", ran.out);
         }
         let ran = link.run(&["explain", "nonsense"]);
-        assert_eq!(ran.err.lines().last(), Some(format!("  {typed} list lists all checks").as_str()));
+        assert_eq!(
+            ran.err.lines().last(),
+            Some(format!("  {typed} list lists all checks; put a longer text in quotes").as_str())
+        );
         assert!(link.run(&["list"]).out.contains(&format!("{typed} explain CHECK")));
     }
 }

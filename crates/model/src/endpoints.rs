@@ -91,7 +91,7 @@ impl fmt::Display for NoEndpoint<'_> {
             }
             NoEndpoint::NotReady(pod, 1) => write!(f, "pod {} is {}", pod.metadata.name, state(pod)),
             NoEndpoint::NotReady(pod, count) => {
-                write!(f, "pod {} and {} more is {}", pod.metadata.name, count - 1, state(pod))
+                write!(f, "pod {} and {} more are {}", pod.metadata.name, count - 1, state(pod))
             }
             NoEndpoint::ScaledToZero(kind, one) => {
                 write!(f, "{kind} {} is scaled to 0", one.metadata.name)

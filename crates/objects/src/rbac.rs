@@ -112,11 +112,21 @@ pub fn may(
     (namespace, account): (&str, &str),
     (group, resource, verb): (&str, &str, &str),
 ) -> bool {
+    rules_everywhere((roles, bindings), (namespace, account))
+        .into_iter()
+        .any(|rule| rule.allows(group, resource, verb))
+}
+
+/// The rules of a service account by ClusterRoleBindings, which apply to every namespace.
+pub fn rules_everywhere<'a>(
+    (roles, bindings): (&'a [AnyRole], &'a [AnyBinding]),
+    (namespace, account): (&str, &str),
+) -> Vec<&'a PolicyRule> {
     let bound = bindings.iter().filter(|b| b.subjects.iter().any(|s| s.covers(namespace, account)));
     bound
         .filter_map(|binding| roles.iter().find(|role| role.metadata.name == binding.role_ref.name))
         .flat_map(|role| &role.rules)
-        .any(|rule| rule.allows(group, resource, verb))
+        .collect()
 }
 
 /// The rules of a service account by RoleBindings in a namespace.

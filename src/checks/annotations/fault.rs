@@ -46,6 +46,8 @@ fn is_reported(kind: Kind, fault: &Fault<'_>) -> bool {
 const MEMORY_LIMIT: &str = "config.linkerd.io/proxy-memory-limit";
 
 /// The annotation with the tag of the proxy's image, and that with the name of the image.
+/// Registries of the released images.
+const PUBLIC: [&str; 2] = ["cr.l5d.io/linkerd/", "ghcr.io/linkerd/"];
 const VERSION: &str = "config.linkerd.io/proxy-version";
 const IMAGE: &str = "config.linkerd.io/proxy-image";
 
@@ -364,6 +366,7 @@ impl<'a> Scanner<'_, 'a> {
         }
         if at.key == VERSION
             && annotated(IMAGE).is_none()
+            && self.has_public_images()
             && at.value.parse().is_ok_and(|version| self.knowledge.releases().is_never_released(&version))
         {
             let why = "expected a release that exists, or none for that of the control plane";
@@ -376,6 +379,13 @@ impl<'a> Scanner<'_, 'a> {
             Some(LowMemory::Killed) => Some(Fault::Value(row, why(), OnInvalid::ProxyKilled)),
             None => self.above_limit(at, row),
         }
+    }
+
+    /// Whether proxies have the image of Linkerd's own registries, as far as the chart's values are known.
+    fn has_public_images(&self) -> bool {
+        let name = self.values.and_then(|values| values.text("proxy.image.name"));
+        let is_public = |name: &str| PUBLIC.iter().any(|registry| name.starts_with(registry));
+        name.is_none_or(is_public)
     }
 
     /// A request or limit of the proxy that does not fit its counterpart.

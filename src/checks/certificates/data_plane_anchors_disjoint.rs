@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, USUAL_LIFETIME, bundles, issuer};
 use super::proxies::{Holders, anchors_since, holders, since};
-use super::remedy::{self, Traffic};
+use super::remedy;
 use super::stranded;
 use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::restart::{Needs, renew};
@@ -90,19 +90,13 @@ fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certif
 
 /// The steps: findings about the issuer or the trust anchors come before this one, as their cards declare.
 fn steps(ctx: &Context<'_>, control_plane: ControlPlane, loss: Loss, renewed: Step) -> Remedy {
-    let traffic = match loss {
-        Loss::AfterRestart => Traffic::Works,
-        Loss::Now | Loss::AtExpiry => Traffic::Unknown,
-    };
-    let remedy = match traffic {
-        Traffic::Works => stranded::decided(),
-        Traffic::Unknown => Remedy::new(),
+    let remedy = match loss {
+        Loss::AfterRestart => stranded::decided(),
+        Loss::Now | Loss::AtExpiry => Remedy::new(),
     };
     let mut remedy = match control_plane {
         ControlPlane::Current => remedy,
-        ControlPlane::Older | ControlPlane::Unknown => {
-            remedy::restart_before(ctx, remedy, Some((&renewed, traffic)))
-        }
+        ControlPlane::Older | ControlPlane::Unknown => remedy::restart_before(ctx, remedy, Some(&renewed)),
     };
     remedy.steps.push(renewed);
     remedy

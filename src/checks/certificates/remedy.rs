@@ -245,24 +245,12 @@ fn is_rolled(remedy: &Remedy) -> bool {
     upgrade::last_change(remedy).is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade)
 }
 
-/// The state of meshed connections before a repair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Traffic {
-    /// Proxies have working certificates.
-    Works,
-    Unknown,
-}
-
 /// Adds the restart of the control plane. `next`: the step that must follow at once, since the old proxies cannot
 /// reach the restarted control plane. If it needs a release of the linkerd CLI, so does the restart.
-pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<(&Step, Traffic)>) -> Remedy {
+pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<&Step>) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let act = match (next, strands_proxies(ctx)) {
-        (Some((_, Traffic::Works)), _) => {
-            "At a quiet time, restart the control plane, which reads trust anchors only at startup. Then replace the \
-             old pods at once: they cannot reach it"
-        }
-        (Some((_, Traffic::Unknown)), _) | (None, true) => {
+        (Some(_), _) | (None, true) => {
             "Restart the control plane, which reads the trust anchors only at startup. Then replace the old pods at \
              once: they cannot reach it"
         }
@@ -272,7 +260,7 @@ pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<(&S
     };
     let restart: Line = kubectl().namespace(namespace).words("rollout restart deployment").into();
     // With another CLI, the step before or after does nothing, and neither may this one.
-    let guarded = next.map(|(step, _)| step).or(upgrade::last_change(&remedy));
+    let guarded = next.or(upgrade::last_change(&remedy));
     let lines = [restart, control_plane_rolled(ctx)];
     let commands = match guarded.and_then(|step| step.command.as_ref()?.required_cli()) {
         // Without the restart, the wait would report that it is done.

@@ -11,8 +11,8 @@ const FIRST: &str = "data-plane-anchors-disjoint";
 
 /// The decision whether to interrupt traffic that works, as the first step.
 pub(super) fn decided() -> Remedy {
-    let act = "Decide first: do calls between meshed pods still work, by the success rate of your applications? If \
-               they do, follow this page instead: the next steps interrupt them. If they fail, go on";
+    let act = "Decide first: do your applications' calls still work? If not, go on. If they do, stop: the next steps \
+               interrupt them. Follow this page instead";
     Remedy::new().run(StepKind::Note, act, meshdoctor().words("explain").arg(FIRST))
 }
 

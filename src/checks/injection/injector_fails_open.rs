@@ -69,7 +69,7 @@ fn finding(
     let egress = egress_is_down(ctx).filter(|_| !victims.is_empty() && windows.is_empty());
     let cause = match (&egress, ready) {
         (Some(_), _) => "the API server could not call the injector through its egress proxy",
-        (None, Some(_)) => "the API server did not reach the injector, which was ready,",
+        (None, Some(_)) => "the API server did not reach the ready injector",
         (None, None) => "the injector was down",
     };
     let message = match (victims.is_empty(), windows.is_empty()) {

@@ -13,7 +13,9 @@ use crate::item::Kind;
 use crate::knowledge::ServiceMirror;
 use crate::missing::Missing;
 use crate::objects::meta::Meta;
-use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, may, rules_in};
+use crate::objects::rbac::{
+    ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, may, rules_everywhere, rules_in,
+};
 use crate::objects::{Deployment, Link, ServiceAccount};
 
 /// Maximum number of quoted Secrets.
@@ -89,7 +91,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if may(everywhere, account, ("", "secrets", "get")) {
                 return None;
             }
-            unreadable(ctx, link, account, &rules_in(home, (roles, role_bindings), cluster_roles, account))
+            let mut granted = rules_in(home, (roles, role_bindings), cluster_roles, account);
+            granted.extend(rules_everywhere(everywhere, account));
+            unreadable(ctx, link, account, &granted)
         });
         let unreadable: Option<Vec<Finding>> = of_accounts.collect();
         findings.extend(unreadable.and_then(|all| all.into_iter().next()));

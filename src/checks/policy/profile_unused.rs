@@ -12,6 +12,7 @@ use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Item;
 use crate::model::injection::INJECT;
 use crate::model::policy::profile_pattern_fault;
+use crate::objects::service::EXPORTED;
 use crate::objects::{Kind, Meta, Pod, Service, ServiceProfile};
 
 /// Maximum number of quoted routes.
@@ -141,15 +142,17 @@ fn of_headless<'a>(profile: &ServiceProfile, domain: &str, services: &Services<'
         || profile.spec.routes.iter().any(|route| route.is_retryable || !route.timeout.is_empty());
     let name = of_service(&profile.metadata.name, domain).filter(|_| is_of_clients)?;
     let service = services.get(&name).copied()?;
-    service.spec.cluster_ip.headless.then_some(service)
+    // The multicluster gateway requests the profile by its name.
+    let is_exported = service.metadata.label(EXPORTED).is_some();
+    (service.spec.cluster_ip.headless && !is_exported).then_some(service)
 }
 
 /// A finding about the profile of a headless Service.
 fn without_address(ctx: &Context<'_>, meta: &Meta, service: &Service) -> Finding {
     let (namespace, name) = service.metadata.key();
     let message = format!(
-        "Service {namespace}/{name} is headless: clients connect to the addresses of its pods, for which their proxies \
-         request no profile. Its retries, timeouts and overrides have no effect"
+        "Service {namespace}/{name} is headless: clients connect to the addresses of its pods, which have no profile \
+         of a Service. Its retries, timeouts and overrides have no effect"
     );
     about(ctx, Kind::ServiceProfile, meta, message)
         .evidence(field(Kind::Service, &service.metadata, "spec.clusterIP", "None"))

@@ -79,8 +79,6 @@ fn of_service(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], service: &Se
         .filter(|(owner, _)| owner.namespace == meta.namespace)
         .map(|(owner, pod)| (owner, *pod))
         .collect();
-    // kube-proxy serves the clients of load balancers and node ports, for which the affinity may be meant.
-    let is_internal = matches!(spec.kind.as_str(), "" | "ClusterIP");
     let names: Vec<String> = match near.is_empty() {
         true => {
             clients.keys().map(|owner| format!("{} {}/{}", owner.kind, owner.namespace, owner.name)).collect()
@@ -89,7 +87,7 @@ fn of_service(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], service: &Se
     };
     let message = format!(
         "Proxies ignore sessionAffinity: if meshed pods call Service {}, their proxy selects one of its pods for each \
-         request, so a session does not stay at one pod",
+         request or connection, so a session does not stay at one pod",
         meta.name
     );
     let remedy = Remedy::new().step(
@@ -110,13 +108,10 @@ fn of_service(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], service: &Se
             ),
         ),
     };
-    let severity = match !near.is_empty() && is_internal {
-        true => Severity::Warning,
-        false => Severity::Info,
-    };
     Some(
         ctx.finding(Subject::object(Kind::Service, &meta.namespace, &meta.name), message)
-            .severity(severity)
+            // Objects show no call of the Service.
+            .severity(Severity::Info)
             .likely()
             .evidence(field(Kind::Service, meta, "spec.sessionAffinity", "ClientIP"))
             .evidence(Evidence::other("ready pods of the Service", ready.to_string()))

@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // `linkerd install` before edge-26.4.4 stored both if the scheme was given with `--set`.
             StoredValues::TwoIssuers => (
                 entry(),
-                "identity.issuer.tls, and identity.issuer.scheme kubernetes.io/tls",
+                TWO_ISSUERS,
                 "it refuses a certificate of the issuer if its scheme is kubernetes.io/tls",
             ),
             StoredValues::Unknown => {
@@ -54,17 +54,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .finding(Subject::object(Kind::Secret, home, STORED_VALUES), message)
         .evidence(Evidence::field(format!("Secret {home}/{STORED_VALUES}"), path, seen))
         .evidence(way.target.clone())
-        .remedy(remedy(ctx, &way));
+        .remedy(remedy(ctx, &way, seen != TWO_ISSUERS));
     Ok(vec![finding].into())
 }
 
-/// The steps that write the Secret again. The CLI writes it whenever it renders the control plane.
-fn remedy(ctx: &Context<'_>, way: &Upgrade<'_>) -> Remedy {
+/// The stored values of an issuer that the CLI stores and one that it must not store.
+const TWO_ISSUERS: &str = "identity.issuer.tls, and identity.issuer.scheme kubernetes.io/tls";
+
+/// The steps that write the Secret again. The CLI writes it whenever it renders the control plane. `differs`: manifests
+/// of the installation can have other values.
+fn remedy(ctx: &Context<'_>, way: &Upgrade<'_>, differs: bool) -> Remedy {
     let stored = Stored::from_context(ctx);
     let remedy = match stored.by_hand() {
         Some(needed) => stored.written_by_hand(ctx, Remedy::new(), needed),
         None => stored.rendered_again(ctx, way),
     };
+    if !differs {
+        return remedy;
+    }
     remedy.step(
         StepKind::Note,
         "If you kept the manifests of the installation (the output of `linkerd install` or `linkerd upgrade`), \

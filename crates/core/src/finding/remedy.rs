@@ -138,11 +138,20 @@ impl Step {
     /// Its text without the release of the linkerd CLI that its command requires.
     pub fn without_requirement(&self) -> &str {
         let release = self.command.as_ref().and_then(Command::required_cli);
-        release.and_then(|release| self.text.strip_suffix(&requirement(release))).unwrap_or(&self.text)
+        let of_release = |release| {
+            let forms = [requirement(release), earlier_requirement(release)];
+            forms.iter().find_map(|form| self.text.strip_suffix(form.as_str()))
+        };
+        release.and_then(of_release).unwrap_or(&self.text)
     }
 }
 
 fn requirement(release: &str) -> String {
+    format!(" (needs linkerd CLI {release})")
+}
+
+/// The same as earlier versions wrote it, in saved reports.
+fn earlier_requirement(release: &str) -> String {
     format!(" (does nothing without linkerd CLI {release})")
 }
 
@@ -186,7 +195,9 @@ impl Remedy {
             text.push_str(" (copy the value from the object: it is redacted here)");
             return self.step(kind, text);
         }
-        if let Some(release) = command.required_cli() {
+        // Some texts name it themselves.
+        let named = |release: &&str| text.contains(&format!("linkerd CLI {release}"));
+        if let Some(release) = command.required_cli().filter(|release| !named(release)) {
             text.push_str(&requirement(release));
         }
         self.steps.push(Step::new(kind, text, Some(command)));

@@ -182,7 +182,11 @@ impl Releases {
 
     /// Whether it is certain that a release does not exist: an edge after the last one of its month, or an open-source
     /// stable release after the last one of its minor.
+    /// Tags with a suffix may be those of own builds.
     pub fn is_never_released(&self, version: &LinkerdVersion) -> bool {
+        if version.to_string().matches('-').count() > 1 {
+            return false;
+        }
         match (version.channel(), version.edge(), version.release()) {
             (Channel::Edge, Some(edge), _) => {
                 let last = self.last_edges.get(&format!("{}.{}", edge.year, edge.month));

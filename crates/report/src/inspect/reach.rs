@@ -90,6 +90,11 @@ fn no_client(from: &End) -> String {
     format!("pod {from} does not exist, and no workload of that name has a pod")
 }
 
+/// Whether a pod has started and is not being deleted.
+fn makes_calls(pod: &Pod) -> bool {
+    pod.status.phase != "Pending" && pod.metadata.deletion_timestamp.is_none()
+}
+
 impl<'a> Mesh<'a> {
     /// Combines the policy evidence with the other evidence about calls. `connection` is added to printed
     /// commands. `traffic` is the kind of traffic; `None` if unknown.
@@ -311,10 +316,10 @@ impl<'a> Mesh<'a> {
         let namespace = from.namespace.as_deref().unwrap_or_default();
         let clients = self.pods_of(namespace, &from.name);
         let is_ready = |pod: &&&Pod| {
-            pod.status.phase != "Pending"
-                && pod.container_status(PROXY_CONTAINER).is_none_or(|status| status.ready)
+            makes_calls(pod) && pod.container_status(PROXY_CONTAINER).is_none_or(|status| status.ready)
         };
-        let Some(client) = clients.iter().find(is_ready).or(clients.first()).copied() else {
+        let meshed = clients.iter().filter(is_ready).find(|pod| pod.spec.proxy().is_some());
+        let Some(client) = meshed.or(clients.iter().find(is_ready)).or(clients.first()).copied() else {
             walk.step(Part::Client, Outcome::Stops, no_client(from)).fix(self.meant(
                 namespace,
                 &from.name,
@@ -335,7 +340,8 @@ impl<'a> Mesh<'a> {
     /// Records that pods of a meshed client lack the proxy that another one has: their calls have no identity, so they
     /// may fail alone.
     fn unmeshed_clients(&self, walk: &mut Walk, clients: &[&Pod], to: &End) {
-        let mut unmeshed = clients.iter().filter(|pod| pod.spec.proxy().is_none());
+        let calling: Vec<&Pod> = clients.iter().copied().filter(|pod| makes_calls(pod)).collect();
+        let mut unmeshed = calling.iter().copied().filter(|pod| pod.spec.proxy().is_none());
         let Some(first) = unmeshed.next() else { return };
         let (count, verb) = match unmeshed.count() {
             0 => (1, "has"),
@@ -345,12 +351,14 @@ impl<'a> Mesh<'a> {
         if let Some(caller) = self.client(&mut plain, first) {
             self.to_end(&mut plain, caller, to);
         }
-        let of_all = format!("{count} of {} pods", clients.len());
+        let of_all = format!("{count} of {} pods", calling.len());
         let says = format!("{of_all} of the client {verb} no proxy, such as {}", first.metadata.name);
-        let stopped = plain.steps.iter().find(|step| step.outcome == Outcome::Stops);
-        let step = match stopped.filter(|_| walk.outcome() < Outcome::Stops) {
-            Some(stopped) => {
-                let says = format!("{says}, and calls without a proxy fail: {}", stopped.says);
+        let failed = plain.steps.iter().filter(|step| step.outcome >= Outcome::Partly);
+        let worst = failed.max_by_key(|step| step.outcome);
+        let step = match worst.filter(|worst| walk.outcome() < worst.outcome) {
+            Some(worst) => {
+                let some = if worst.outcome == Outcome::Partly { "some " } else { "" };
+                let says = format!("{says}, and {some}calls without a proxy fail: {}", worst.says);
                 walk.step(Part::Client, Outcome::Partly, says)
             }
             None => {

@@ -194,7 +194,10 @@ impl Script {
                     "do steps {number} to {last} on one node before the next: {}",
                     round.nodes.join(", ")
                 ),
-                None => step.step.text.clone(),
+                None => match command.map(Command::rendered).as_deref() {
+                    Some([line]) => format!("{}: {line}", step.step.without_requirement()),
+                    Some(_) | None => step.step.text.clone(),
+                },
             };
             format!("manual {number} {} {}", Arg::from(clean(&text).into_owned()), last + 1)
         };
