@@ -34,8 +34,9 @@ const QUOTED_LINES: usize = 4;
 
 /// Maximum number of pieces of evidence in the plan, and the number of lines after which no further one is started.
 const IN_PLAN: usize = 2;
-/// Maximum number of lines of evidence in a plan, except for the first piece.
-const LINES_IN_PLAN: usize = 5;
+/// Maximum number of lines of evidence in a plan, except for the first piece: of its only finding, and of one of several.
+const LINES_OF_ONE: usize = 5;
+const LINES_OF_SEVERAL: usize = 3;
 
 /// Length in characters above which a line of a log in a plan is truncated.
 const LOGGED: usize = 280;
@@ -172,8 +173,9 @@ impl Printer {
     }
 
     /// What the short plan prints between the message of a finding and its steps.
-    pub fn in_plan(&self, finding: &Finding, logged: Option<&Evidence>) -> Vec<String> {
-        let mut lines = self.labelled("evidence", self.brief_evidence(finding, logged));
+    pub fn in_plan(&self, finding: &Finding, logged: Option<&Evidence>, is_only: bool) -> Vec<String> {
+        let most = if is_only { LINES_OF_ONE } else { LINES_OF_SEVERAL };
+        let mut lines = self.labelled("evidence", self.brief_evidence(finding, logged, most));
         lines.extend(self.standing(finding));
         lines.extend(self.labelled("manifest", self.written(finding)));
         lines.extend(self.resolved_by_upgrade(finding));
@@ -181,7 +183,7 @@ impl Printer {
     }
 
     /// The first pieces of evidence. The name of an object that is the only subject is not repeated.
-    fn brief_evidence(&self, finding: &Finding, logged: Option<&Evidence>) -> Vec<String> {
+    fn brief_evidence(&self, finding: &Finding, logged: Option<&Evidence>, most: usize) -> Vec<String> {
         let only = match finding.subjects.as_slice() {
             [only @ Subject::Object { .. }] => clean(&only.to_string()).into_owned(),
             _ => String::new(),
@@ -199,7 +201,7 @@ impl Printer {
             };
             let indent = if who == last && *who != only { "  " } else { "" };
             let wrapped = hanging(&text, columns - indent.len());
-            if !lines.is_empty() && lines.len() + wrapped.len() > LINES_IN_PLAN {
+            if !lines.is_empty() && lines.len() + wrapped.len() > most {
                 break;
             }
             lines.extend(wrapped.into_iter().map(|line| format!("{indent}{line}")));

@@ -398,7 +398,8 @@ impl<'a> PlanPrinter<'a> {
         let message = wrap(&clean(&finding.message), self.look.prose() - 2).into_iter();
         lines.extend(message.map(|line| format!("  {line}")));
         if self.extent == Extent::Short {
-            lines.extend(self.details.in_plan(finding, self.logged(finding)));
+            let is_only = self.report.repair.findings.len() == 1;
+            lines.extend(self.details.in_plan(finding, self.logged(finding), is_only));
         }
         lines
     }
