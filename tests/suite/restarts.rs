@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::recordings::{folder, memory, report_on};
 
-/// Checks whose restart provides a new certificate, new rules or the settings of tap, also to proxies in the pod template.
+/// Checks whose restart provides a new certificate, new rules or the settings of tap, also to proxies in the template.
 const NEW_PODS: [&str; 3] = ["cni-object-missing", "issuer-expired", "viz-tap-not-enabled"];
 
 /// Every line that the remedies of a check print.

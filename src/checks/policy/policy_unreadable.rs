@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(
             about(ctx, one.kind, &meta, message)
                 .severity(severity)
-                .evidence(quoted(&survey, one, format!("{} {namespace}/{name}", one.kind)))
+                .evidence(quoted(survey, one, format!("{} {namespace}/{name}", one.kind)))
                 .evidences(unwritten.map(|route| {
                     let said = format!("no status of {POLICY_CONTROLLER}");
                     field(one.kind, &route.metadata, "status.parents", said)

@@ -34,7 +34,7 @@ const QUOTED_LINES: usize = 4;
 
 /// Maximum number of pieces of evidence in the plan, and the number of lines after which no further one is started.
 const IN_PLAN: usize = 2;
-/// Maximum number of lines of evidence in a plan, except for the first piece: of its only finding, and of one of several.
+/// Maximum number of lines of evidence in a plan, except for the first piece: of the only finding, or one of several.
 const LINES_OF_ONE: usize = 5;
 const LINES_OF_SEVERAL: usize = 3;
 
