@@ -8,9 +8,9 @@ pub mod source;
 
 use linkerd_facts::{chart, knowledge};
 use meshdoctor_archive as archive;
-use meshdoctor_core::{command, finding, names, version, yaml};
 #[cfg(feature = "live")]
-use meshdoctor_core::{nearest, report_api};
+use meshdoctor_core::report_api;
+use meshdoctor_core::{command, finding, names, nearest, version, yaml};
 use meshdoctor_edits::kubectl;
 use meshdoctor_evidence::{fetched, item, request};
 use meshdoctor_model as model;
