@@ -241,6 +241,30 @@ fn a_change_brings_in_what_it_brings_and_points_at_the_line() {
     assert_eq!(document(&cluster, &cured, 0)["change"]["bringsOthers"], json!(0));
 }
 
+/// The cause is in the manifest, and the repair in an object of the cluster: the step names no line of the manifest.
+#[test]
+fn step_about_another_object_keeps_its_command() {
+    const BUNDLE: &str = "apiVersion: trust.cert-manager.io/v1alpha1
+kind: Bundle
+metadata: {name: linkerd-identity-trust-roots}
+spec:
+  sources: [{secret: {name: linkerd-trust-anchor, key: tls.crt}}]
+  target: {configMap: {key: ca-bundle.crt}, namespaceSelector: {matchLabels: {trust: mesh}}}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "bundle.yaml", BUNDLE).display().to_string();
+    let base = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
+    let given =
+        ["check", "--no-config", "--bundle", base, "--complete", "all", "--with", &path, "-o", "json"];
+    let more = ["--at", "2026-01-15T12:00:00Z", "--linkerd-cli", "edge-25.4.4"];
+    let said = ran(meshdoctor(&[&given[..], &more].concat())).document();
+    let mut findings = said["findings"].as_array().unwrap().iter();
+    let finding = findings.find(|finding| finding["check"] == json!("trust-bundle-not-synced")).unwrap();
+    let step = &finding["remedy"]["steps"][0];
+    assert!(step["text"].as_str().unwrap().starts_with("Give the namespace the labels"), "{step}");
+    assert!(step.to_string().contains("label --overwrite namespace linkerd trust=mesh"), "{step}");
+}
+
 #[test]
 fn what_a_change_does_not_touch_stays_and_does_not_fail_the_run() {
     let Some(cluster) = recording("issuer-expired") else { return };

@@ -55,13 +55,19 @@ fn instead(replaced: Option<usize>, text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The numbers of the steps that repair a finding of the plan, from 1; empty if the plan does not contain it.
+/// The numbers of the steps that repair a finding of the plan, from 1, with the decision before them; empty if the plan
+/// does not contain it.
 pub(super) fn of_finding(report: &Report, at: usize) -> Vec<usize> {
     let Some(planned) = report.repair.findings.get(&at).filter(|_| report.change.is_none()) else {
         return Vec::new();
     };
-    let steps = (1..).zip(&report.repair.steps);
-    steps.filter(|(_, step)| step.repairs.contains(&planned.number)).map(|(number, _)| number).collect()
+    let steps = &report.repair.steps;
+    let is_own = |step: &&PlanStep| step.repairs.contains(&planned.number);
+    let decides = |step: &PlanStep| {
+        step.step.applies == Applies::First
+            && steps.iter().filter(is_own).any(|own| !own.repairs.is_disjoint(&step.repairs))
+    };
+    (1..).zip(steps).filter(|(_, step)| is_own(step) || decides(step)).map(|(number, _)| number).collect()
 }
 
 /// The root causes of a symptom, each with `, steps 1 to 4` or nothing; empty for a root.
