@@ -103,7 +103,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "skip", Gate),
     (&["check", "ticket", "sync", "fix"], "namespace", Gate),
     (&["check"], "all-namespaces", Any),
-    (&["policy", "reach"], "namespace", Any),
+    (&["policy", "reach", "injection"], "namespace", Any),
     (&[], "severity", Gate),
     (&[], "param", Gate),
     (&[], "waivers", InsideGate),
