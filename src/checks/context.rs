@@ -191,7 +191,7 @@ impl<'a> Context<'a> {
 
     /// Whether an object of this name, or any without one, is in several folders of the manifests with differences, so
     /// that its content is unknown.
-    pub(super) fn is_apart(&self, kind: crate::item::Kind, namespace: &str, name: Option<&str>) -> bool {
+    pub(super) fn is_apart(&self, kind: Kind, namespace: &str, name: Option<&str>) -> bool {
         self.cluster
             .apart
             .iter()

@@ -45,9 +45,9 @@ fn is_reported(kind: Kind, fault: &Fault<'_>) -> bool {
 /// The annotation with the memory limit of the proxy.
 const MEMORY_LIMIT: &str = "config.linkerd.io/proxy-memory-limit";
 
-/// The annotation with the tag of the proxy's image, and that with the name of the image.
 /// Registries of the released images.
 const PUBLIC: [&str; 2] = ["cr.l5d.io/linkerd/", "ghcr.io/linkerd/"];
+/// The annotation with the tag of the proxy's image, and that with the name of the image.
 const VERSION: &str = "config.linkerd.io/proxy-version";
 const IMAGE: &str = "config.linkerd.io/proxy-image";
 

@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use crate::checks::Context;
 use crate::checks::restart::{Needs, renew};
 use crate::command::{kubectl, meshdoctor};
-use crate::fetched::Why;
 use crate::finding::{Remedy, Step, StepKind, Tie};
-use crate::item::{EXTENSION_LABEL, Scope};
+use crate::item::{EXTENSION_LABEL, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::injection::{Admission, Decision, INJECT, Level, stored_without_token, webhook};
 use crate::model::owners::{self, Owner};
@@ -87,7 +86,7 @@ pub(super) fn counts(pod: &Pod) -> bool {
 
 /// Whether the pods are those that manifests alone would create: none of them ran past an injector.
 pub(super) fn are_predicted(ctx: &Context<'_>) -> bool {
-    ctx.complete_list::<Pod>().is_err_and(|missing| missing.why == Why::NotInManifests)
+    ctx.is_only_in_manifests(Kind::Pod)
 }
 
 /// The pods among `pods` that request a proxy and have none, in order. Leaves out pods whose namespace is

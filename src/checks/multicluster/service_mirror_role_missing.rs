@@ -14,7 +14,7 @@ use crate::knowledge::ServiceMirror;
 use crate::missing::Missing;
 use crate::objects::meta::Meta;
 use crate::objects::rbac::{
-    ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, may, rules_everywhere, rules_in,
+    ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, rules_everywhere, rules_in,
 };
 use crate::objects::{Deployment, Link, ServiceAccount};
 
@@ -87,12 +87,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let accounts = parts[0].of_link(link, known);
         let of_accounts = accounts.iter().map(|(account, _)| {
             let account = (account.namespace.as_str(), account.name.as_str());
-            let everywhere = (cluster_roles, cluster_role_bindings);
-            if may(everywhere, account, ("", "secrets", "get")) {
-                return None;
-            }
             let mut granted = rules_in(home, (roles, role_bindings), cluster_roles, account);
-            granted.extend(rules_everywhere(everywhere, account));
+            granted.extend(rules_everywhere((cluster_roles, cluster_role_bindings), account));
             unreadable(ctx, link, account, &granted)
         });
         let unreadable: Option<Vec<Finding>> = of_accounts.collect();
