@@ -272,6 +272,7 @@ pub struct Verbosity {
         num_args = 0..=1,
         require_equals = true,
         default_value_t = 0,
+        hide_default_value = true,
         default_missing_value = "1",
     )]
     pub verbose: u8,

@@ -1,7 +1,6 @@
 //! `meshdoctor explain`: the page of one check, the checks that cover a row of `linkerd check`, or the meaning of a
 //! pasted text.
 
-use std::collections::BTreeSet;
 use std::io::Read;
 
 use super::args::{Explain, PageFormat};
@@ -16,7 +15,7 @@ use crate::{checks, exit, render};
 /// Maximum size of a text, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// Maximum number of words of a text that are compared with titles.
+/// Maximum number of words of a text that are looked up in pages.
 const MOST_WORDS: usize = 20;
 
 pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
@@ -93,37 +92,52 @@ fn of_text(text: &str, form: PageFormat) -> anyhow::Result<u8> {
 }
 
 fn unrecognized(text: &str) -> Stop {
-    let similar = similar(text);
-    let next = match similar.is_empty() {
-        true => format!("check the mesh: {}", own("check")),
-        false => {
-            format!("checks with similar titles: {}; or check the mesh: {}", similar.join(", "), own("check"))
+    let cause = "meshdoctor does not know this text";
+    Stop { status: exit::FINDINGS, ..Stop::usage(cause, next_after(text, &own("check"))) }
+}
+
+/// The checks whose pages mention a text, or else a command.
+fn next_after(text: &str, command: &str) -> String {
+    match mentioning(text).as_slice() {
+        [] => format!("check the mesh: {command}"),
+        found => {
+            format!("checks that mention it: {}; {} shows one", found.join(", "), own("explain CHECK"))
         }
-    };
-    Stop { status: exit::FINDINGS, ..Stop::usage("meshdoctor does not know this text", next) }
+    }
 }
 
 /// Maximum number of checks to suggest for a text.
 const SUGGESTED: usize = 3;
 
-/// The checks whose titles have at least half of the longer words of a text, best first.
-fn similar(text: &str) -> Vec<&'static str> {
-    const SHORTEST: usize = 5;
-    let words = |text: &str| -> BTreeSet<String> {
-        let all = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() >= SHORTEST);
-        all.map(str::to_lowercase).collect()
-    };
-    let titles: Vec<(&'static str, BTreeSet<String>)> =
-        checks::all().map(|check| (check.id, words(&check.card().front.title))).collect();
-    let known: BTreeSet<&str> = titles.iter().flat_map(|(_, title)| title).map(String::as_str).collect();
-    let asked = words(text);
-    let spelled = |word: &String| crate::nearest::closest(word, known.iter().copied());
-    let meant: BTreeSet<String> = asked.iter().take(MOST_WORDS).filter_map(spelled).collect();
-    let mut found: Vec<(usize, &'static str)> = titles
-        .iter()
-        .map(|(id, title)| (title.intersection(&meant).count(), *id))
-        .filter(|(count, _)| *count > 0 && 2 * count >= asked.len())
+/// The checks whose title or page has a text, or else all its longer words, the most frequent first.
+fn mentioning(text: &str) -> Vec<&'static str> {
+    const SHORTEST: usize = 4;
+    let text = text.trim().to_lowercase();
+    let is_part = |c: char| c.is_alphanumeric() || "-._/".contains(c);
+    let words: Vec<&str> = text
+        .split(|c| !is_part(c))
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+        .filter(|word| word.len() >= SHORTEST)
+        .take(MOST_WORDS)
         .collect();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    // A mention in the title tells more than one in the page.
+    const OF_TITLE: usize = 10;
+    let mut found: Vec<(usize, &'static str)> = Vec::new();
+    for check in checks::all() {
+        let card = check.card();
+        let title = card.front.title.to_lowercase();
+        let page = card.prose.concat().to_lowercase();
+        let times = |word: &str| OF_TITLE * title.matches(word).count() + page.matches(word).count();
+        let whole = times(&text);
+        let each: Vec<usize> = words.iter().map(|word| times(word)).collect();
+        let least = each.iter().copied().min().unwrap_or_default();
+        if whole > 0 || (words.len() > 1 && least > 0) {
+            found.push((OF_TITLE * whole + each.iter().sum::<usize>(), check.id));
+        }
+    }
     found.sort_by(|(one, a), (other, b)| other.cmp(one).then(a.cmp(b)));
     found.into_iter().take(SUGGESTED).map(|(_, id)| id).collect()
 }
@@ -163,8 +177,9 @@ fn unknown(word: &str) -> Stop {
         ([_, _, ..], _) if begins.len() <= SUGGESTED => format!("; did you mean {}?", begins.join(" or ")),
         (_, nearest) => nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default(),
     };
-    Stop::usage(
-        format!("{:?} is not a check or a known text{hint}", crate::nearest::brief(word)),
-        format!("{} lists all checks; put a longer text in quotes", own("list")),
-    )
+    let next = match mentioning(word).is_empty() {
+        true => format!("{} lists all checks; put a longer text in quotes", own("list")),
+        false => next_after(word, &own("list")),
+    };
+    Stop::usage(format!("{:?} is not a check or a known text{hint}", crate::nearest::brief(word)), next)
 }

@@ -212,7 +212,8 @@ pub(super) fn say_usage(error: &clap::Error) {
 /// Prints panics like other errors from now on: their message can quote text of a cluster.
 pub(super) fn panics_are_said() {
     std::panic::set_hook(Box::new(|panic| {
-        print_line(&format!("internal error: {panic}"));
+        format!("internal error: {panic}").lines().for_each(print_line);
+        print_line("  this is a defect of meshdoctor: report it with this text and the command");
         if std::env::var_os("RUST_BACKTRACE").is_some_and(|wanted| wanted != "0") {
             std::backtrace::Backtrace::force_capture().to_string().lines().for_each(print_line);
         }

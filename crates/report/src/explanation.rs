@@ -498,7 +498,7 @@ impl<'t> Response<'t> {
 /// The meaning of a failed gRPC call by the header or trailer with its status. Proxies and applications set it.
 fn of_grpc_status(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
     static STATUS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r#"(?i)^(?:<\s*)?"?grpc-status"?\s*[:=]\s*"?(\d{1,2})"?$"#).ok());
+        LazyLock::new(|| Regex::new(r#"(?i)^(?:<\s*)?"?grpc[- ]status"?\s*[:=]?\s*"?(\d{1,2})"?$"#).ok());
     let status = STATUS.as_ref()?.captures(line)?.get(1)?.as_str().parse().ok()?;
     let row = knowledge.pasted().grpc_status(status)?;
     let source = format!("pasted.yaml: grpc-status {status}");

@@ -3,43 +3,36 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use serde::Serialize;
 
 use super::json;
 use super::look::Look;
-use super::text::count;
+use super::text::{count, pad, wrap_from};
 use crate::card::{Mode, Shown};
 use crate::checks::Check;
 use crate::command::own;
 use crate::finding::Severity;
 
-/// Tables of id, severity and title, one for each category.
+/// One line for each check: severity, id and title; one block for each category.
 pub fn table(checks: &[&'static Check], width: usize) -> String {
+    let line = Look::plain(width).prose();
+    let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
+    let ids = longest(&mut checks.iter().map(|check| check.id.len()));
+    let titles = longest(&mut checks.iter().map(|check| check.card().front.title.len()));
     let mut text = String::new();
-    // One width for the ids of all categories, so that the columns align.
-    let ids = checks.iter().map(|check| check.id.len()).max().unwrap_or_default();
+    let severities = Severity::Warning.label().len();
     for (category, checks) in by_category(checks) {
         _ = writeln!(text, "{category}{}", stage(&checks));
-        let mut table = Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(u16::try_from(Look::plain(width).prose()).unwrap_or(u16::MAX));
         for check in checks {
             let front = &check.card().front;
-            table.add_row([check.id, front.severity.label(), &front.title]);
-        }
-        for (column, width) in [ids, Severity::Warning.label().len()].into_iter().enumerate() {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Left);
-                column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(
-                    u16::try_from(width + 2).unwrap_or(u16::MAX),
-                )));
-            }
-        }
-        for line in table.lines() {
-            _ = writeln!(text, " {}", line.trim_end());
+            // On a narrow terminal, a title follows its id at once: most of them fit into one line.
+            let id =
+                if line >= severities + ids + titles + 6 { pad(check.id, ids) } else { check.id.to_owned() };
+            let start = format!("  {}  {id}  ", pad(front.severity.label(), severities));
+            let indent = " ".repeat(severities + 6);
+            let columns = line.saturating_sub(indent.len());
+            let lines = wrap_from(&front.title, line.saturating_sub(start.len()), columns);
+            _ = writeln!(text, "{start}{}", lines.join(&format!("\n{indent}")));
         }
         text.push('\n');
     }
