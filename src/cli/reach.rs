@@ -3,16 +3,18 @@
 use super::args::{Reach, ReachFormat, is_workload_kind};
 use super::evidence::{self, EvidenceSource, Save};
 use super::stop::Stop;
-use super::{output, policy};
+use super::{output, policy, request};
+use crate::checks::Settings;
 use crate::collect::Collected;
 use crate::command::{meshdoctor, own};
 use crate::exit;
 use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, reach_items};
 use crate::inspect::reach::{Condition, End, Mesh, Outcome, Walk};
 use crate::knowledge::Knowledge;
+use crate::policy::{Policy, run_items};
 use crate::render::look::Look;
 use crate::render::reach as render;
-use crate::report::unread;
+use crate::report::{self, Question, unread};
 
 /// The description of network policies among the kinds that no check reads.
 const NETWORK_POLICIES: &str = "network policies";
@@ -22,7 +24,13 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let namespaces = asked.namespaces();
     let way =
         EvidenceSource { sampled: &namespaces, ..EvidenceSource::new(&args.evidence, &args.connection) };
-    let read = evidence::read(&way, &args.verbosity, &reach_items(), Save::No)?;
+    let checks = request::select(&Policy::default(), Knowledge::embedded())?;
+    let mut items = reach_items();
+    // Reading more costs requests, so a live run explains a failure only as far as its own evidence goes.
+    if !args.evidence.bundle.is_empty() {
+        items.extend(run_items(&checks));
+    }
+    let read = evidence::read(&way, &args.verbosity, &items, Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
         .map_err(|(trouble, gaps)| policy::unreadable(&trouble, &gaps))?;
@@ -33,7 +41,7 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let mesh = Mesh::new(policies, outbound, cluster, Knowledge::embedded(), connection, traffic)
         .with_unread_policies(unread_policies(&read.collected));
     let gaps: Vec<String> = mesh.gaps().iter().map(ToString::to_string).collect();
-    let rows: Vec<(String, Vec<Walk>)> = match &asked {
+    let mut rows: Vec<(String, Vec<Walk>)> = match &asked {
         ReachRequest::One(from, to) => {
             if let Some((cause, next)) = mesh.client_missing(from) {
                 return Err(Stop::usage(cause, next).into());
@@ -54,6 +62,21 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
             clients.iter().map(|client| (client.to_string(), row(client))).collect()
         }
     };
+    if let [(_, walks)] = rows.as_mut_slice()
+        && let [walk] = walks.as_mut_slice()
+        && walk.outcome() >= Outcome::Partly
+    {
+        let settings = Settings::default();
+        let question = Question {
+            checks: &checks,
+            policy: &Policy::default(),
+            settings: &settings,
+            knowledge: Knowledge::embedded(),
+            origin: read.origin.clone(),
+            change: None,
+        };
+        walk.explain(&report::judge(&question, &read.collected).findings);
+    }
     let walks: Vec<&Walk> = rows.iter().flat_map(|(_, walks)| walks).collect();
     let look = Look { verbose: args.verbosity.verbose > 0, ..output::look() };
     let text = match (args.output, &asked) {

@@ -6,10 +6,12 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use super::finding::{check_name, explained_as};
 use super::look::Look;
 use super::text::{clean, escape_ci_commands, pad, width, wrap};
 use crate::checks::words::sentence;
-use crate::finding::{Evidence, Place, Severity};
+use crate::command::meshdoctor;
+use crate::finding::{Evidence, Finding, Place, Severity};
 use crate::inspect::reach::{Outcome, Step, Walk};
 
 /// Widths of the columns for a step's outcome and its name.
@@ -17,6 +19,8 @@ const WORDS: usize = 12;
 const NAMES: usize = 15;
 /// Column of lines to paste.
 const PASTED: usize = 6;
+/// Maximum number of causes to show.
+const CAUSES: usize = 3;
 
 /// As text.
 pub fn table(walk: &Walk, look: Look) -> String {
@@ -33,6 +37,7 @@ pub fn table(walk: &Walk, look: Look) -> String {
     if is_short {
         shown.sort_by_key(|step| std::cmp::Reverse(step.outcome));
     }
+    let mut causes_shown = false;
     for step in &shown {
         // Its words hold for the objects that were read.
         let label = if step.lacks.is_some() { "likely" } else { outcome_label(step.outcome) };
@@ -48,6 +53,10 @@ pub fn table(walk: &Walk, look: Look) -> String {
         row(&mut text, &word, step.part.name(), &says, look);
         for evidence in step.evidence.iter().filter(|_| look.verbose || step.outcome != Outcome::Passes) {
             labelled(&mut text, "evidence", &quoted(evidence), look);
+        }
+        if step.outcome >= Outcome::Partly && !causes_shown {
+            causes_shown = true;
+            causes(&mut text, walk, look);
         }
         // Steps with one cause share their fix.
         let fixed = |other: &&Step| other.fix == step.fix && other.paste == step.paste;
@@ -94,6 +103,21 @@ pub fn table(walk: &Walk, look: Look) -> String {
         }
     }
     escape_ci_commands(&text).into_owned()
+}
+
+/// The findings that explain the failure, with the command that shows their evidence and repair.
+fn causes(text: &mut String, walk: &Walk, look: Look) {
+    let shown = || walk.causes.iter().take(look.most(CAUSES));
+    for finding in shown() {
+        labelled(text, "cause", &format!("{}: {}", check_name(finding), finding.message), look);
+    }
+    let checks: BTreeSet<String> = shown().map(explained_as).collect();
+    if !checks.is_empty() {
+        let checks = checks.into_iter().collect::<Vec<_>>().join(",");
+        let command = meshdoctor().words("check").option("--only", checks);
+        labelled(text, "repair", "see the report on it", look);
+        _ = writeln!(text, "{}{}", " ".repeat(PASTED), look.command(&clean(&command.to_string())));
+    }
 }
 
 /// A row of the table, with its outcome as a padded word.
@@ -357,6 +381,18 @@ fn call(walk: &Walk) -> Value {
         "outcome": key(walk.outcome()),
         "conditions": walk.conditions().iter().map(ToString::to_string).collect::<Vec<_>>(),
         "steps": walk.steps.iter().map(step).collect::<Vec<_>>(),
+        "causes": walk.causes.iter().map(cause).collect::<Vec<_>>(),
+    })
+}
+
+fn cause(finding: &Finding) -> Value {
+    let subjects: Vec<String> = finding.subjects.iter().map(ToString::to_string).collect();
+    json!({
+        "check": explained_as(finding),
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "message": finding.message,
+        "subjects": subjects,
     })
 }
 

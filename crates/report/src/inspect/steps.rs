@@ -1,11 +1,12 @@
 //! A walk from the client of a call to its destination: steps with their outcome and evidence.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use crate::fetched::Why;
-use crate::finding::Evidence;
+use crate::finding::{Evidence, Finding, Place, Severity, Subject};
 use crate::item::Kind;
 use crate::names;
 
@@ -182,6 +183,30 @@ pub struct Step {
     pub lacks: Option<(Kind, Why)>,
 }
 
+/// The step of a fix that asks the checks.
+pub(super) const READ_CHECKS: &str = "Read what the checks know about it";
+
+/// The object of a piece of evidence: `Pod shop/web-5d9f`.
+fn object_of(place: &Place) -> Option<&str> {
+    match place {
+        Place::Field { object, .. } | Place::Event { object, .. } => Some(object),
+        _ => None,
+    }
+}
+
+/// Whether a finding is about one of the objects, written as in evidence, or about a workload of such a pod.
+fn is_about(finding: &Finding, objects: &BTreeSet<&str>) -> bool {
+    finding.subjects.iter().any(|subject| match subject {
+        Subject::Object { kind, namespace, name, pods } => {
+            objects.contains(Subject::object(kind, namespace, name).to_string().as_str())
+                || pods
+                    .iter()
+                    .any(|pod| objects.contains(Subject::object("Pod", namespace, pod).to_string().as_str()))
+        }
+        Subject::Node { .. } | Subject::Thing { .. } => false,
+    })
+}
+
 /// A walk from one end to the other.
 #[derive(Debug, Clone)]
 pub struct Walk {
@@ -191,17 +216,46 @@ pub struct Walk {
     pub to: String,
     /// The steps, up to the one that stops the call.
     pub steps: Vec<Step>,
+    /// The findings of checks that explain why the call fails.
+    pub causes: Vec<Finding>,
 }
 
 impl Walk {
     /// A walk without steps.
     pub fn new(from: String, to: String) -> Walk {
-        Walk { from, to, steps: Vec::new() }
+        Walk { from, to, steps: Vec::new(), causes: Vec::new() }
     }
 
     /// The worst outcome of its steps: stops, partly stops, or not checked.
     pub fn outcome(&self) -> Outcome {
         self.steps.iter().map(|step| step.outcome).max().unwrap_or(Outcome::NotJudged)
+    }
+
+    /// Adds the findings that explain the steps at which the call fails: warnings and errors about the objects of their
+    /// evidence, or else the root causes of these findings.
+    pub fn explain(&mut self, findings: &[Finding]) {
+        let failing = self.steps.iter().filter(|step| step.outcome >= Outcome::Partly);
+        let objects: BTreeSet<&str> = failing
+            .flat_map(|step| &step.evidence)
+            .filter_map(|evidence| object_of(&evidence.place))
+            .collect();
+        let mut roots = BTreeSet::new();
+        let mut open: Vec<&Finding> = findings.iter().filter(|finding| is_about(finding, &objects)).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(finding) = open.pop() {
+            let print = finding.fingerprint();
+            if finding.caused_by.is_empty() && finding.severity >= Severity::Warning {
+                roots.insert(print.clone());
+            }
+            if seen.insert(print) {
+                open.extend(findings.iter().filter(|other| finding.caused_by.contains(&other.fingerprint())));
+            }
+        }
+        self.causes =
+            findings.iter().filter(|finding| roots.contains(&finding.fingerprint())).cloned().collect();
+        if !self.causes.is_empty() {
+            self.steps.iter_mut().for_each(|step| step.numbered.retain(|(text, _)| text != READ_CHECKS));
+        }
     }
 
     pub(super) fn step(&mut self, part: Part, outcome: Outcome, says: impl Into<String>) -> &mut Step {

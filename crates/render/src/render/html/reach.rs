@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::{escaped, script, whole};
 use crate::checks::words::sentence;
 use crate::inspect::reach::{Outcome, Walk};
+use crate::render::finding::check_name;
 use crate::render::reach::{outcome_label, quoted, result};
 
 /// The page for the walks of `meshdoctor reach`.
@@ -125,7 +126,12 @@ fn call(walk: &Walk, in_full: bool, body: &mut String) {
         script(&step.paste, None, body);
         body.push_str("</li>");
     }
-    body.push_str("</ol></article>");
+    body.push_str("</ol>");
+    for finding in &walk.causes {
+        let (name, message) = (check_name(finding), escaped(&finding.message));
+        _ = write!(body, "<p><strong>Cause:</strong> {}: {message}</p>", escaped(&name));
+    }
+    body.push_str("</article>");
 }
 
 fn class(outcome: Outcome) -> &'static str {
@@ -155,7 +161,12 @@ mod tests {
             lacks: None,
             numbered: Vec::new(),
         };
-        let walk = Walk { from: "shop/web".to_owned(), to: "shop/api:80".to_owned(), steps: vec![step] };
+        let walk = Walk {
+            from: "shop/web".to_owned(),
+            to: "shop/api:80".to_owned(),
+            steps: vec![step],
+            causes: Vec::new(),
+        };
         let plain = calls(&[&walk], &[]);
         assert!(
             plain.contains(

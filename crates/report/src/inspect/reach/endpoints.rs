@@ -8,7 +8,7 @@ use super::{Caller, Mesh};
 use crate::checks::{CallFaults, no_endpoint};
 use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Evidence, Subject};
-use crate::inspect::steps::{Outcome, Part, Walk};
+use crate::inspect::steps::{Outcome, Part, READ_CHECKS, Walk};
 use crate::item::Item;
 use crate::model::availability::{State, proxy_started};
 use crate::model::endpoints::{NoEndpoint, selected, selects};
@@ -79,7 +79,7 @@ impl<'a> Mesh<'a> {
             step.evidence.extend(cause.evidence());
             self.remedy(step, &no_endpoint::remedy(service, &cause));
             if !matches!(cause, NoEndpoint::ScaledToZero(..) | NoEndpoint::NoSelector) {
-                step.then("Read what the checks know about it", self.checked(&service.metadata.namespace));
+                step.then(READ_CHECKS, self.checked(&service.metadata.namespace));
             }
             return Vec::new();
         }
