@@ -2,14 +2,18 @@
 //! and those that a proxy was created with. Shared by the checks of certificates and of extensions, which
 //! report the consequence of a difference.
 
+use std::collections::BTreeSet;
+
 use sha2::{Digest, Sha256};
 
 use super::Context;
 use crate::certificates::{BundlePrint, Certificate, from_restored_bundle, restored_text};
 use crate::chart::values::Values;
+use crate::command::meshdoctor;
+use crate::finding::{Applies, Remedy, StepKind};
 use crate::item::Scope;
 use crate::missing::Missing;
-use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::objects::container::{EnvVar, TRUST_ANCHORS};
 use crate::objects::{ConfigMap, Deployment, Meta, Pod};
 
@@ -76,6 +80,54 @@ pub(super) fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Po
 pub(super) fn strands_proxies(ctx: &Context<'_>) -> bool {
     let current = current_for_steps(ctx).map(|text| BundlePrint::from_pem(&restored_text(text)));
     foreign(ctx, ctx.for_steps::<Pod>(), current).next().is_some()
+}
+
+/// The bundle that the control-plane pods were created with, according to their annotations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::checks) enum ControlPlane {
+    /// The current one, in all pods.
+    Current,
+    /// Another one, in all pods: identity keeps the issuer that it loaded under it.
+    Older,
+    /// Unknown, or not the same in all pods.
+    Unknown,
+}
+
+impl ControlPlane {
+    pub(in crate::checks) fn from_pods(ctx: &Context<'_>) -> ControlPlane {
+        let namespace = &ctx.namespaces().control_plane;
+        let Some(current) = current_for_steps(ctx) else {
+            return ControlPlane::Unknown;
+        };
+        let own = ctx.for_steps::<Pod>().iter().filter(|pod| {
+            let meta = &pod.metadata;
+            meta.namespace == *namespace && meta.label(COMPONENT).is_some() && !pod.is_finished()
+        });
+        let has_current =
+            |pod: &Pod| pod.metadata.annotation(TRUST_ROOT_HASH).map(|hash| is_hash_of(hash, current));
+        let found: BTreeSet<Option<bool>> = own.map(has_current).collect();
+        match found.into_iter().collect::<Vec<_>>().as_slice() {
+            [] | [Some(true)] => ControlPlane::Current,
+            [Some(false)] => ControlPlane::Older,
+            _ => ControlPlane::Unknown,
+        }
+    }
+}
+
+/// The decision whether to interrupt traffic that works, as the first step.
+pub(in crate::checks) fn decided() -> Remedy {
+    let act = "Decide first: do your applications' calls still work? If so, stop: the next steps interrupt them. This \
+               command prints steps that keep them";
+    Remedy::new().run(StepKind::Note, act, meshdoctor().words("rotate"))
+}
+
+/// The steps after that decision, if the control plane restarts by them while calls may still work.
+pub(in crate::checks) fn decided_before(ctx: &Context<'_>, mut remedy: Remedy) -> Remedy {
+    let is_decided = remedy.steps.iter().any(|step| step.applies == Applies::First);
+    if !is_decided && ControlPlane::from_pods(ctx) == ControlPlane::Older && strands_proxies(ctx) {
+        remedy.steps.splice(0..0, decided().steps);
+    }
+    remedy
 }
 
 /// Those of some pods that share no trust anchor with a bundle.

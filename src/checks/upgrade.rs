@@ -11,7 +11,9 @@ mod stored;
 mod unsaved_options;
 
 use crate::checks::Context;
-use crate::checks::trust_roots::{TRUST_ROOT_HASH, changes_templates, chart_writes_bundle, strands_proxies};
+use crate::checks::trust_roots::{
+    TRUST_ROOT_HASH, changes_templates, chart_writes_bundle, decided_before, strands_proxies,
+};
 use crate::checks::upgrades::gitops;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd};
 use crate::finding::{CUTS_OFF, ChartSetting, ChartSettings, Forced, Remedy, Restarts, Step, StepKind};
@@ -30,7 +32,7 @@ pub(super) use charts::{
 use current_certificates::Kept;
 pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead, without_key};
 pub(super) use guard::{IssuerWritten, force};
-pub(super) use stored::{Stored, issuer_to_files};
+pub(super) use stored::{OVERRIDES_FILE, Stored, issuer_to_files, stored_issuer_to_files};
 pub(super) use unsaved_options::{Unstored, unstored};
 
 /// The part of the installation to change.
@@ -212,7 +214,8 @@ pub(super) fn step(
     let cuts_off = !options.after_restarts && strands_proxies(ctx);
     let remedy = kept.to_files(ctx, remedy);
     let remedy = changed(ctx, remedy, kind, act, InstallationPart::ControlPlane(options));
-    kept.delete_files(if changes_anchors { restarted_by_chart(ctx, remedy, cuts_off) } else { remedy })
+    let remedy = if changes_anchors { restarted_by_chart(ctx, remedy, cuts_off) } else { remedy };
+    kept.delete_files(if changes_anchors && cuts_off { decided_before(ctx, remedy) } else { remedy })
 }
 
 /// Adds the wait for the injector, which adds proxies with its new settings only then, if the last command

@@ -130,8 +130,8 @@ fn symptom_is_repaired_by_the_steps_of_its_cause() {
     let (plan, _) = plan.split_once("</section>").unwrap();
     assert_eq!(plan.matches("trust-anchor-expired</a>").count(), 1, "no link is repeated: {plan}");
     assert!(
-        page.contains("2 errors</strong>: The trust anchor of the mesh has expired: no new proxy"),
-        "the reason"
+        page.contains("2 errors</strong>: trust-anchor-expired, data-plane-anchors-disjoint"),
+        "the findings, in the order of repair"
     );
     assert!(page.contains("this machine&#39;s clock") || page.contains("this machine's clock"), "the time");
 }

@@ -6,7 +6,7 @@ pub const FINE: u8 = 0;
 pub const FINDINGS: u8 = 1;
 /// Wrong usage or configuration.
 pub const USAGE: u8 = 2;
-/// Could not run: no cluster, an unreadable bundle, or no check could run.
+/// Could not run: no cluster, or an unreadable bundle.
 pub const COULD_NOT_RUN: u8 = 3;
 /// No failing finding, but requested evidence was unavailable or a check crashed.
 pub const NOT_CHECKED: u8 = 4;
@@ -18,7 +18,7 @@ pub const ALL: [(u8, &str); 6] = [
     (
         FINE,
         "no finding is at or above the gate (the severity of --fail-on, by default error), and all \
-         requested evidence was read; checks without evidence are listed as not checked",
+         requested evidence was read",
     ),
     (FINDINGS, "at least one finding is at or above the gate"),
     (
@@ -26,11 +26,11 @@ pub const ALL: [(u8, &str); 6] = [
         "wrong usage or configuration: an unknown check, namespace, context or flag value, or a path that \
          does not exist",
     ),
-    (COULD_NOT_RUN, "could not run: no cluster, an unreadable bundle, or no check could run"),
+    (COULD_NOT_RUN, "could not run: no cluster, or an unreadable bundle"),
     (
         NOT_CHECKED,
-        "no failing finding, but requested evidence was unavailable, a check crashed, or none of the \
-         selected checks could run; --on-not-checked=pass turns the first two into 0",
+        "no finding is at or above the gate, but requested evidence was unavailable, a check crashed, or all \
+         selected checks lack evidence; --on-not-checked=pass turns the first two into 0",
     ),
     (INTERRUPTED, STOPPED),
 ];

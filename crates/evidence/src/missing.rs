@@ -159,7 +159,10 @@ pub fn get_each(kinds: &BTreeSet<Kind>) -> Vec<Line> {
 }
 
 fn capture(item: &Item, request: &Request) -> GapRemediation {
-    let collect = format!("provide it, or everything with {}", own("collect"));
+    let collect = format!(
+        "collect everything with {}, or save this for --bundle",
+        own("collect --output bundle.tar.gz")
+    );
     match item {
         // Printing a Secret would print a private key.
         Item::Named { kind: Kind::Secret, .. } | Item::List(Kind::Secret) => GapRemediation::run(
@@ -167,7 +170,8 @@ fn capture(item: &Item, request: &Request) -> GapRemediation {
             meshdoctor().words("collect --output bundle.tar.gz"),
         ),
         Item::List(kind) => {
-            GapRemediation::run(collect, kubectl().words("get").arg(kind.resource()).words("-A -o json"))
+            let get = kubectl().words("get").arg(kind.resource()).words("-A -o json");
+            GapRemediation::run(collect, Line::from(get).to_file(format!("{}.json", kind.resource())))
         }
         Item::Named { kind, scope, name } => {
             let namespace = match (scope, &request.namespace) {
@@ -175,7 +179,8 @@ fn capture(item: &Item, request: &Request) -> GapRemediation {
                 (_, Some(namespace)) => namespace,
             };
             let get = kubectl().namespace(namespace).words("get").arg(kind.resource());
-            GapRemediation::run(collect, get.operand(name).words("-o json"))
+            let get = get.operand(name.as_str()).words("-o json");
+            GapRemediation::run(collect, Line::from(get).to_file(format!("{name}.json")))
         }
         // These define their own remediation.
         _ => GapRemediation::instruction(collect),

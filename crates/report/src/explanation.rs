@@ -333,14 +333,13 @@ fn of_signature(
     line: &str,
     row: &crate::knowledge::Signature,
 ) -> Explanation {
-    let checks: Vec<String> =
-        knowledge.pasted().check_of_signature(row).map(str::to_owned).into_iter().collect();
+    let checks = knowledge.pasted().checks_of_signature(row);
     let source = format!("signatures.yaml: {}", row.id);
     Explanation {
         confirm: row.confirm.clone(),
         remedy: Some(row.remedy.clone()),
         references: row.refs.clone(),
-        ..Explanation::new(kind, line, &row.cause, &checks, source)
+        ..Explanation::new(kind, line, &row.cause, checks, source)
     }
 }
 
@@ -355,15 +354,14 @@ fn of_log(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
     }
     let is_only = rows.len() == 1;
     let of_row = |row: &MeshSignature| {
-        let checks: Vec<String> =
-            knowledge.pasted().check_of_line(row).map(str::to_owned).into_iter().collect();
+        let checks = knowledge.pasted().checks_of_line(row);
         let source = format!("mesh-logs.yaml: {}; {}", row.id, row.place);
         Explanation {
             remedy: Some(row.remedy.clone()).filter(|remedy| !remedy.is_empty()),
             program: Some(row.containers.join(", ")),
             certain: is_only && names_linkerd(line),
             references: row.refs.clone(),
-            ..Explanation::new(TextKind::LogLine, line, &row.says, &checks, source)
+            ..Explanation::new(TextKind::LogLine, line, &row.says, checks, source)
         }
     };
     if !rows.is_empty() {

@@ -1,19 +1,15 @@
 //! `data-plane-anchors-disjoint`: proxies do not have the trust anchor that the issuer chains to.
 
-use std::collections::BTreeSet;
-
-use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, USUAL_LIFETIME, bundles, issuer};
+use super::identity::{Bundle, Issuer, TRUST_ROOTS, USUAL_LIFETIME, bundles, issuer};
 use super::proxies::{Holders, anchors_since, holders, since};
 use super::remedy;
-use super::stranded;
 use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::restart::{Needs, renew};
-use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
+use crate::checks::trust_roots::{ControlPlane, decided};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Moment, Remedy, Step};
 use crate::item::Scope;
-use crate::model::installed::COMPONENT;
-use crate::objects::{ConfigMap, Pod};
+use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = bundles(ctx)?;
@@ -43,39 +39,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The bundle that the control-plane pods were created with, according to their annotations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ControlPlane {
-    /// The current one, in all pods.
-    Current,
-    /// Another one, in all pods: identity keeps the issuer that it loaded under it.
-    Older,
-    /// Unknown, or not the same in all pods.
-    Unknown,
-}
-
-impl ControlPlane {
-    fn from_pods(ctx: &Context<'_>) -> ControlPlane {
-        let namespace = &ctx.namespaces().control_plane;
-        let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
-        let Some(current) = roots.and_then(|roots| roots.data.get(BUNDLE)) else {
-            return ControlPlane::Unknown;
-        };
-        let own = ctx.optional_list::<Pod>().iter().filter(|pod| {
-            let meta = &pod.metadata;
-            meta.namespace == *namespace && meta.label(COMPONENT).is_some() && !pod.is_finished()
-        });
-        let has_current =
-            |pod: &Pod| pod.metadata.annotation(TRUST_ROOT_HASH).map(|hash| is_hash_of(hash, current));
-        let found: BTreeSet<Option<bool>> = own.map(has_current).collect();
-        match found.into_iter().collect::<Vec<_>>().as_slice() {
-            [] | [Some(true)] => ControlPlane::Current,
-            [Some(false)] => ControlPlane::Older,
-            _ => ControlPlane::Unknown,
-        }
-    }
-}
-
 /// The anchors that a proxy needs at least one of: those that the issuer chains to, or all anchors if it
 /// chains to none.
 fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certificate> {
@@ -91,7 +54,7 @@ fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certif
 /// The steps: findings about the issuer or the trust anchors come before this one, as their cards declare.
 fn steps(ctx: &Context<'_>, control_plane: ControlPlane, loss: Loss, renewed: Step) -> Remedy {
     let remedy = match loss {
-        Loss::AfterRestart => stranded::decided(),
+        Loss::AfterRestart => decided(),
         Loss::Now | Loss::AtExpiry => Remedy::new(),
     };
     let mut remedy = match control_plane {

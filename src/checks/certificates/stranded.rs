@@ -1,20 +1,15 @@
 //! Plans while running proxies lack the trust anchor of the current issuer: a restart of the control plane cuts them
 //! off, so that repair is decided first, and others wait for it.
 
+use super::remedy;
 use crate::checks::Context;
-use crate::checks::trust_roots::strands_proxies;
-use crate::command::meshdoctor;
+use crate::checks::trust_roots::{ControlPlane, foreign_pods, strands_proxies};
+use crate::checks::upgrade::{self, Options};
+use crate::command::{Command, kubectl, meshdoctor, program};
 use crate::finding::{Remedy, StepKind};
 
 /// The check with that repair.
 const FIRST: &str = "data-plane-anchors-disjoint";
-
-/// The decision whether to interrupt traffic that works, as the first step.
-pub(super) fn decided() -> Remedy {
-    let act = "Decide first: do your applications' calls still work? If not, go on. If they do, stop: the next steps \
-               interrupt them. Follow this page instead";
-    Remedy::new().run(StepKind::Note, act, meshdoctor().words("explain").arg(FIRST))
-}
 
 /// The remedy of a finding that can wait, which would restart the control plane: its steps follow that repair. `None`
 /// if no proxy would be cut off.
@@ -30,4 +25,52 @@ pub(super) fn no_restart(ctx: &Context<'_>) -> Option<Remedy> {
         "Do not restart identity: running proxies trust only the issuer that it has in memory. Follow {FIRST}"
     );
     strands_proxies(ctx).then(|| Remedy::new().step(StepKind::Note, act))
+}
+
+/// The steps that keep calls working: the old trust anchor next to the current ones, and the old issuer under it, until
+/// every proxy has both. Empty if no proxy would be cut off, or the restart already happened.
+pub(super) fn kept(ctx: &Context<'_>) -> Remedy {
+    const OLD_ROOT: &str = "ca-old.crt";
+    const CERTIFICATE: &str = "issuer-old.crt";
+    const KEY: &str = "issuer-old.key";
+    const BOTH: &str = "bundle-both.crt";
+    let Some(pod) = foreign_pods(ctx).next().filter(|_| ControlPlane::from_pods(ctx) == ControlPlane::Older)
+    else {
+        return Remedy::new();
+    };
+    let anchor =
+        kubectl().namespace(&pod.metadata.namespace).words("get pod").operand(pod.metadata.name.as_str());
+    let anchor = anchor
+        .words("-o")
+        .arg("jsonpath={..env[?(@.name==\"LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS\")].value}");
+    let verified =
+        program("step").words("certificate verify").arg(CERTIFICATE).words("--roots").arg(OLD_ROOT);
+    let remedy = Remedy::new()
+        .run(StepKind::Command, "Write the old trust anchor of a running proxy to a file", anchor.to_file(OLD_ROOT))
+        .run(
+            StepKind::Command,
+            "Write the old issuer and its key to files, from the values that the installation stores",
+            Command::lines(upgrade::stored_issuer_to_files(ctx, CERTIFICATE, KEY)).whole(),
+        )
+        .run(
+            StepKind::Command,
+            "Check that this issuer is under the old anchor. If the command prints an error, take both files from a \
+             backup",
+            verified,
+        );
+    let act = "Write the current bundle to a file, and add the old anchor";
+    let remedy = remedy::add_to_bundle(ctx, remedy, act, BOTH, OLD_ROOT);
+    let both = Options::none().after_restarts().anchors(BOTH).pair(CERTIFICATE, KEY);
+    let act = "Put both trust anchors and the old issuer in place: every running proxy trusts it";
+    let remedy = upgrade::step(ctx, remedy, StepKind::Command, act, both);
+    let remedy = remedy::restart_control_plane(ctx, remedy).run(
+        StepKind::Command,
+        "Delete the files with the key",
+        program("rm").words("-f").arg(upgrade::OVERRIDES_FILE).arg(KEY),
+    );
+    remedy::restart_meshed(ctx, remedy).run(
+        StepKind::Note,
+        "Then replace the issuer and remove the old anchor, one step at a time",
+        meshdoctor().words("rotate"),
+    )
 }

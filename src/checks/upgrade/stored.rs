@@ -16,7 +16,7 @@ use crate::version::LinkerdVersion;
 /// The Secret of the issuer.
 pub(super) const ISSUER: &str = "linkerd-identity-issuer";
 /// The files that the commands write.
-const OVERRIDES_FILE: &str = "overrides.yaml";
+pub(in crate::checks) const OVERRIDES_FILE: &str = "overrides.yaml";
 const VALUES_FILE: &str = "stored-values.yaml";
 const ANCHORS_FILE: &str = "stored-ca.crt";
 const CERTIFICATE_FILE: &str = "stored-issuer.crt";
@@ -256,6 +256,22 @@ pub(in crate::checks) fn issuer_to_files(
     let private = Line::from(program("install").words("-m 600 /dev/null").arg(key));
     let read = corrected.into_iter().fold(decoded("crt.pem"), Line::pipe);
     [read.to_file(certificate), private, decoded("key.pem").to_file(key)]
+}
+
+/// The lines that write the issuer of the stored values and its key to files. Only the user may read the key.
+pub(in crate::checks) fn stored_issuer_to_files(
+    ctx: &Context<'_>,
+    certificate: &'static str,
+    key: &'static str,
+) -> [Line; 5] {
+    let private = |file: &'static str| Line::from(program("install").words("-m 600 /dev/null").arg(file));
+    let stored = entry(ctx, "get secret linkerd-config-overrides", STORED_VALUES);
+    let stored = stored.pipe(program("base64").words("-d")).to_file(OVERRIDES_FILE);
+    let part = |name: &str, file: &'static str| {
+        let script = format!("/{name}:/{{p=1; next}} p&&/:/{{exit}} p{{sub(/^ +/, \"\"); print}}");
+        Line::from(program("awk").arg(script).arg(OVERRIDES_FILE)).to_file(file)
+    };
+    [private(OVERRIDES_FILE), stored, part("crtPEM", certificate), private(key), part("keyPEM", key)]
 }
 
 /// `--ignore-cluster`: otherwise the CLI refuses an existing installation. The values of files are set last:

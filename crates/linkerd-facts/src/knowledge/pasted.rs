@@ -134,7 +134,7 @@ pub struct Pasted {
     source: String,
     date: jiff::civil::Date,
     signatures: BTreeMap<SignatureScope, String>,
-    rows: BTreeMap<String, String>,
+    rows: BTreeMap<String, Vec<String>>,
     containers: BTreeMap<String, String>,
     errors: Vec<ProxyError>,
     events: Vec<ProxyError>,
@@ -266,9 +266,10 @@ impl Pasted {
         self.exits.iter().filter(move |row| row.codes.contains(&code))
     }
 
-    /// The check that reads texts of a signature.
-    pub fn check_of_signature(&self, row: &Signature) -> Option<&str> {
-        self.rows.get(&row.id).or_else(|| self.signatures.get(&row.scope)).map(String::as_str)
+    /// The next checks for a text of a signature.
+    pub fn checks_of_signature(&self, row: &Signature) -> &[String] {
+        let own = self.rows.get(&row.id).map(Vec::as_slice);
+        own.or_else(|| self.signatures.get(&row.scope).map(std::slice::from_ref)).unwrap_or_default()
     }
 
     /// The check that reads errors of linkerd-cni in events.
@@ -276,15 +277,17 @@ impl Pasted {
         self.signatures.get(&SignatureScope::Event).cloned().into_iter().collect()
     }
 
-    /// The check that reads lines of a log signature.
-    pub fn check_of_line(&self, row: &MeshSignature) -> Option<&str> {
-        let own = self.rows.get(&row.id);
-        own.or_else(|| row.containers.iter().find_map(|name| self.containers.get(name))).map(String::as_str)
+    /// The next checks for a line of a log signature.
+    pub fn checks_of_line(&self, row: &MeshSignature) -> &[String] {
+        let own = self.rows.get(&row.id).map(Vec::as_slice);
+        let of_container = || row.containers.iter().find_map(|name| self.containers.get(name));
+        own.or_else(|| of_container().map(std::slice::from_ref)).unwrap_or_default()
     }
 
     /// The ids of all checks that the tables name.
     pub fn checks(&self) -> impl Iterator<Item = &str> {
-        let maps = self.signatures.values().chain(self.rows.values()).chain(self.containers.values());
+        let maps =
+            self.signatures.values().chain(self.rows.values().flatten()).chain(self.containers.values());
         let errors = self.errors.iter().chain(&self.events).chain(&self.phrases).flat_map(|row| &row.checks);
         let statuses = self.statuses.iter().flat_map(|row| &row.checks);
         let exits = self.exits.iter().flat_map(|row| &row.checks);
@@ -356,10 +359,10 @@ mod tests {
             assert!(known.contains(&id.as_str()), "{id}");
         }
         for row in knowledge.signatures().rows() {
-            assert!(knowledge.pasted().check_of_signature(row).is_some(), "{}", row.id);
+            assert!(!knowledge.pasted().checks_of_signature(row).is_empty(), "{}", row.id);
         }
         for row in knowledge.mesh_logs().rows() {
-            assert!(knowledge.pasted().check_of_line(row).is_some(), "{}", row.id);
+            assert!(!knowledge.pasted().checks_of_line(row).is_empty(), "{}", row.id);
         }
     }
 }

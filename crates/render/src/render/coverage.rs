@@ -506,7 +506,13 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
         }
         (Sort::NamedObjects, Why::Denied { .. }) => grant_named(gaps),
         (Sort::NamedObjects, Why::NotCaptured | Why::NotOffered) => {
-            vec![(collect_them(), Some(Command::lines(get_named(gaps))))]
+            let is_secret = |gap: &&Gap| gap.missing.request.item.kind() == Some(Kind::Secret);
+            let words = match gaps.iter().all(is_secret) {
+                // Printing them would print private keys.
+                true => "collect them without their private keys".to_owned(),
+                false => collect_them(),
+            };
+            vec![(words, Some(Command::lines(get_named(gaps))))]
         }
         (Sort::Objects, Why::PerhapsMore) => {
             let kinds = resources();

@@ -201,7 +201,19 @@ pub(super) fn result(walk: &Walk) -> String {
             }
         }
         Outcome::NotJudged => {
-            format!("no failure found; unknown: {}", steps(Outcome::NotJudged))
+            let those = || walk.steps.iter().filter(|step| step.outcome == Outcome::NotJudged);
+            let names = |may_fail: bool| {
+                let names =
+                    those().filter(|step| step.fix.is_some() == may_fail).map(|step| step.part.name());
+                let mut names: Vec<&str> = names.collect();
+                names.dedup();
+                names.join(", ")
+            };
+            match (names(true), names(false)) {
+                (fail, unknown) if fail.is_empty() => format!("no failure found; unknown: {unknown}"),
+                (fail, unknown) if unknown.is_empty() => format!("the call may fail: see {fail}"),
+                (fail, unknown) => format!("the call may fail: see {fail}; unknown: {unknown}"),
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap, wrapped_to};
 use crate::checks;
 use crate::command::{Command, guard_apart, own};
-use crate::finding::{Applies, Evidence, Finding, NodeRound, Severity, Step, Subject};
+use crate::finding::{Applies, CUTS_OFF, Evidence, Finding, NodeRound, Severity, Step, Subject};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
 pub use next::next;
 pub use verification::verify_lines;
@@ -584,17 +584,27 @@ impl<'a> PlanPrinter<'a> {
         let findings = self.report.repair.findings.keys().map(|&at| self.report.findings[at].check);
         let found: BTreeSet<&str> = findings.collect();
         let is_selected = |id: &str| self.report.checks.iter().any(|check| check.id == id);
+        let cuts_off = self.report.repair.steps.iter().any(|step| step.step.text.contains(CUTS_OFF));
+        let after = found.iter().filter(|_| cuts_off).filter_map(|id| checks::find(id));
+        let after = after.flat_map(|check| &check.card().front.before).filter(|id| !is_selected(id));
+        let after: BTreeSet<&String> = after.collect();
         let comes_before = |check: &&checks::Check| {
             let before = &check.card().front.before;
             !is_selected(check.id) && before.iter().any(|id| found.contains(id.as_str()))
         };
         let names: Vec<String> =
             checks::all().filter(comes_before).map(|check| check.id.to_owned()).collect();
-        if names.is_empty() {
-            return Vec::new();
+        let mut lines = Vec::new();
+        for (label, when, names) in
+            [("first", "first", names), ("then", "after these steps", after.into_iter().cloned().collect())]
+        {
+            if !names.is_empty() {
+                let words =
+                    format!("not selected, but repaired {when} if found: {}", some_of(&names, LEFT_OUT));
+                lines.extend(self.details.labelled(label, wrap(&words, self.look.prose() - 12)));
+            }
         }
-        let words = format!("not selected, but repaired first if found: {}", some_of(&names, LEFT_OUT));
-        self.details.labelled("first", wrap(&words, self.look.prose() - 12))
+        lines
     }
 
     /// The verification of the findings whose steps are printed.

@@ -14,7 +14,7 @@ use crate::checks::rotation::{
     Condition, Known, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject, Workload,
 };
 use crate::command::{Command, meshdoctor, own};
-use crate::finding::{Finding, Remedy, Restarts, Step};
+use crate::finding::{Applies, Finding, Remedy, Restarts, Step};
 use crate::inspect::rotation::{Answer, Decision};
 use crate::report::RepairPlan;
 
@@ -47,7 +47,7 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
 
 /// The commands that install the linkerd CLI of each release that a command of these steps needs.
 fn installations(text: &mut String, steps: &str, answer: &Answer, look: Look) {
-    let of_plan = answer.rotation.plan.iter().map(|planned| &planned.remedy);
+    let of_plan = answer.rotation.plan.iter().map(|planned| &planned.remedy).chain([&answer.rotation.kept]);
     let remedies = of_plan.chain(answer.broken.iter().map(|finding| &finding.remedy));
     let commands = remedies.flat_map(|remedy| &remedy.steps).filter_map(|step| step.command.as_ref());
     let needed: BTreeSet<&str> = commands.filter_map(Command::required_cli).collect();
@@ -67,7 +67,15 @@ fn all_steps(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
     let mut text = String::new();
     if !answer.broken.is_empty() {
         text.push('\n');
-        broken(&mut text, &answer.broken, look);
+        let kept = &rotation.kept;
+        if !kept.steps.is_empty() {
+            let when = "If your applications' calls still work: these steps keep them. Do not restart anything before";
+            section(&mut text, "keep", when, look);
+            steps(&mut text, kept, LABELS, look);
+            text.push('\n');
+            section(&mut text, "else", "If they fail already, repair in this order", look);
+        }
+        broken(&mut text, &answer.broken, !kept.steps.is_empty(), look);
     }
     if let Some(next) = rotation.next() {
         text.push('\n');
@@ -227,7 +235,8 @@ fn workloads(text: &mut String, rotation: &Rotation, look: Look) {
     }
 }
 
-fn broken(text: &mut String, findings: &[Finding], look: Look) {
+/// The problems to repair before any step. `decided`: the decision before their repair was already printed.
+fn broken(text: &mut String, findings: &[Finding], decided: bool, look: Look) {
     let Some((first, later)) = findings.split_first() else { return };
     let (at_once, later): (Vec<&Finding>, Vec<&Finding>) =
         later.iter().partition(|finding| follows_at_once(first, finding));
@@ -241,7 +250,9 @@ fn broken(text: &mut String, findings: &[Finding], look: Look) {
         section(text, if at == 0 { "repair" } else { "and" }, &said(finding), look);
     }
     // Steps of several findings depend on each other, so they stay in the order of the plan.
-    numbered_steps(text, (1..).zip(&plan.steps).map(|(number, step)| (number, &step.step)), LABELS, look);
+    let printed = plan.steps.iter().map(|step| &step.step);
+    let printed = printed.filter(|step| !(decided && step.applies == Applies::First));
+    numbered_steps(text, (1..).zip(printed), LABELS, look);
     // The others come later, and the first repair may cure them.
     for finding in later {
         text.push('\n');
@@ -475,6 +486,7 @@ pub fn json(answer: &Answer, asked: Option<Stage>) -> Value {
         "anchors": anchors,
         "issuer": issuer,
         "workloads": workloads,
+        "keepCalls": steps_json(&rotation.kept),
         "repairFirst": answer.broken.iter().map(finding_json).collect::<Vec<_>>(),
         "otherFindings": answer.others.iter().map(finding_json).collect::<Vec<_>>(),
         "plan": rotation.plan.iter().map(stage_json).collect::<Vec<_>>(),

@@ -8,7 +8,8 @@
 //! crashed CHECK: MESSAGE
 //! trouble: MESSAGE
 //! config FILE sets FLAG[, FLAG...]
-//! result ERRORS error, WARNINGS warning, INFOS info; PASSED passed, N not-applicable, N not-checked, N crashed; exit N
+//! result ERRORS error, WARNINGS warning, INFOS info[, N symptom]; PASSED passed, N not-applicable, N not-checked,
+//!   N crashed; exit N
 //! ```
 //!
 //! One line each: a finding (causes in the order of repair, `after` what has to be repaired first; then
@@ -70,9 +71,14 @@ pub fn report(report: &Report) -> String {
     }
     let verdict = &report.verdict;
     let roots = verdict.roots;
+    let symptoms = match report.findings.iter().filter(|finding| !finding.caused_by.is_empty()).count() {
+        0 => String::new(),
+        count => format!(", {count} symptom"),
+    };
     _ = writeln!(
         text,
-        "result {} error, {} warning, {} info; {} passed, {} not-applicable, {} not-checked, {} crashed; exit {}",
+        "result {} error, {} warning, {} info{symptoms}; {} passed, {} not-applicable, {} not-checked, \
+         {} crashed; exit {}",
         roots.error,
         roots.warning,
         roots.info,

@@ -242,7 +242,7 @@ fn unread(sync: &Sync<'_>) -> Vec<String> {
         }
     }
     if is_without_metrics(sync) {
-        let collect = own("collect --proxies");
+        let collect = own("collect --proxies --output bundle.tar.gz");
         return vec![format!(
             "Nothing to compare: no metrics of proxies were read. Collect them with {collect}"
         )];

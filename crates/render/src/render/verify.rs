@@ -47,8 +47,15 @@ pub fn table(verification: &Verification, look: Look) -> String {
         }
     }
     text.push('\n');
+    let shared = shared_reason(&verification.findings);
+    if let Some(reason) = shared {
+        for line in wrap(&clean(&format!("All of them: {reason}")), look.prose()) {
+            _ = writeln!(text, "{line}");
+        }
+        text.push('\n');
+    }
     for verified in in_order(&verification.findings) {
-        finding(verified, look, &mut text);
+        finding(verified, shared, look, &mut text);
     }
     if let Some(traffic) = &verification.traffic {
         numbers(traffic, look, &mut text);
@@ -99,7 +106,15 @@ fn state_label(state: State) -> &'static str {
     }
 }
 
-fn finding(verified: &Verified, look: Look, text: &mut String) {
+/// The reason of the outcome of all findings, if there is one and several findings share it.
+fn shared_reason(findings: &[Verified]) -> Option<&str> {
+    let mut reasons = findings.iter().flat_map(|verified| &verified.subjects).map(|subject| &subject.reason);
+    let first = reasons.next()?.as_deref()?;
+    (findings.len() > 1 && reasons.all(|reason| reason.as_deref() == Some(first))).then_some(first)
+}
+
+/// A finding with its outcome. `shared`: a reason that was already printed for all of them.
+fn finding(verified: &Verified, shared: Option<&str>, look: Look, text: &mut String) {
     let state = verified.state();
     let shown = pad(state_label(state), OUTCOME);
     let shown = match state {
@@ -128,7 +143,7 @@ fn finding(verified: &Verified, look: Look, text: &mut String) {
         if first.state != state {
             said = format!("{}: {said}", state_label(first.state));
         }
-        if let Some(reason) = &first.reason {
+        if let Some(reason) = first.reason.as_deref().filter(|reason| Some(*reason) != shared) {
             said = format!("{said}: {}", clean(reason));
         }
         for line in wrap(&said, look.prose() - OUTCOME) {

@@ -24,7 +24,7 @@ pub use traffic::Traffic;
 
 use crate::checks::{CallFaults, Issuance};
 use crate::command::{Connection, own};
-use crate::finding::{Evidence, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::Item;
 use crate::knowledge::{Calls, Knowledge};
 use crate::model::Cluster;
@@ -367,10 +367,17 @@ impl<'a> Mesh<'a> {
                 step.only_if(Some(Condition::Limit(format!("without mTLS from {of_all} of the client"))))
             }
         };
-        step.evidence(Evidence::field(subject(first), "spec.containers", "no linkerd-proxy")).fix(format!(
-            "restart the workload: only new pods get a proxy. {} shows the cause",
-            own("check")
-        ));
+        step.evidence(Evidence::field(subject(first), "spec.containers", "no linkerd-proxy"));
+        match self.issuance.restart(first, "only new pods get a proxy") {
+            Some(restart) => self.remedy(step, &Remedy { steps: vec![restart], ..Remedy::new() }),
+            None => {
+                let check = format!(
+                    "create the pod again: only new pods get a proxy. {} shows the cause",
+                    own("check")
+                );
+                step.fix(check);
+            }
+        }
     }
 
     fn to_end(&self, walk: &mut Walk, caller: Caller<'_>, to: &End) {

@@ -9,6 +9,7 @@ use super::texts::{not_yet, notes, summary};
 use super::{Condition, Known, Obstacles, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject};
 use crate::certificates::{Certificate, Validity};
 use crate::checks::certificates::identity::ISSUER;
+use crate::checks::certificates::stranded;
 use crate::checks::certificates::trust_anchors_drifted::drift;
 use crate::checks::words::some;
 use crate::checks::{Context, Unjudged};
@@ -62,6 +63,7 @@ pub(super) fn rotation(ctx: &Context<'_>, evidence: &Evidence<'_>, obstacles: &O
         not_yet: not_yet(phase, of, evidence, &plan),
         notes: notes(phase, evidence),
         plan,
+        kept: stranded::kept(ctx).aimed(&ctx.settings.rerun.connection),
         gaps: evidence.gaps.clone(),
     }
 }

@@ -323,6 +323,8 @@ pub struct Rotation {
     pub workloads: Vec<Workload>,
     /// The steps, in order.
     pub plan: Vec<PlannedStage>,
+    /// The steps that keep calls working, instead of a repair that would interrupt them; usually none.
+    pub kept: Remedy,
     /// Steps that must not be done yet, each with the reason.
     pub not_yet: Vec<(Stage, String)>,
     /// Additional facts.

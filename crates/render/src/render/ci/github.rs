@@ -79,7 +79,13 @@ fn findings(report: &Report) -> Vec<Annotation> {
         let causes = causes(report, &folding, at);
         let title = title(finding, &causes);
         for spot in spots(finding) {
-            let message = finding_line(finding, &spot.subjects, &[]);
+            let first = finding
+                .remedy
+                .steps
+                .first()
+                .filter(|_| causes.is_empty() && finding.severity > Severity::Info);
+            let first = first.map(|step| format!("\nFirst step: {}", clean(&step.text))).unwrap_or_default();
+            let message = format!("{}{first}", finding_line(finding, &spot.subjects, &[]));
             let level = level(finding, &spot.subjects, !causes.is_empty());
             if spot.written.is_empty() {
                 let properties = vec![("title", title.clone())];
@@ -173,7 +179,8 @@ fn command(text: &mut String, level: &str, properties: &[(&str, String)], messag
 
 /// Escapes a message; only these characters are special.
 fn data(text: &str) -> String {
-    without_hashes(&clean(text), "\\u{23}").replace('%', "%25")
+    let line = |line: &str| without_hashes(&clean(line), "\\u{23}").replace('%', "%25");
+    text.split('\n').map(line).collect::<Vec<_>>().join("%0A")
 }
 
 /// Escapes a property, in which two more are special.

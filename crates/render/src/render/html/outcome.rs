@@ -1,10 +1,13 @@
 //! The result of a run in one sentence: the problem, that the mesh is healthy, or missing evidence.
 
 use super::super::document::{Document, Outcome};
-use super::super::text::count;
+use super::super::text::{count, some_of};
 use super::unchecked;
 use crate::exit;
 use crate::finding::Severity;
+
+/// Maximum number of checks in the headline.
+const NAMED: usize = 3;
 
 /// The result of a run.
 pub(super) struct Headline {
@@ -32,7 +35,7 @@ pub(super) fn headline(document: &Document, is_healthy: bool) -> Headline {
         let counts = [(roots.error, "error", "errors"), (roots.warning, "warning", "warnings")];
         let counts = counts.into_iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(n, one, many));
         let class = if roots.error > 0 { "error" } else { "warning" };
-        return line(class, &counts.collect::<Vec<_>>().join(", "), worst_message(document));
+        return line(class, &counts.collect::<Vec<_>>().join(", "), checks_found(document));
     }
     if let Some(why) = not_in_full(document) {
         return line("warning", "Not fully checked", Some(why));
@@ -42,15 +45,15 @@ pub(super) fn headline(document: &Document, is_healthy: bool) -> Headline {
     line("good", short, Some(passed))
 }
 
-/// The first sentence of the first finding with the worst effective severity.
-fn worst_message(document: &Document) -> Option<String> {
-    let mut counted = document.findings.iter().filter(|finding| {
-        finding.caused_by.is_empty() && !finding.waived && !finding.in_baseline && !finding.when.ends()
+/// The checks of the findings that count, in the order of repair. Their messages follow in the plan.
+fn checks_found(document: &Document) -> Option<String> {
+    let counted = document.findings.iter().filter(|finding| {
+        let counts = !finding.waived && !finding.in_baseline && !finding.when.ends();
+        counts && finding.caused_by.is_empty() && finding.severity > Severity::Info
     });
-    let worst = counted.clone().map(|finding| finding.severity).max().filter(|it| *it > Severity::Info)?;
-    let first = counted.find(|finding| finding.severity == worst)?;
-    let end = first.message.find(". ").unwrap_or(first.message.len());
-    Some(first.message[..end].to_owned())
+    let mut names: Vec<&str> = counted.map(|finding| finding.check.as_str()).collect();
+    names.dedup();
+    (!names.is_empty()).then(|| some_of(&names, NAMED))
 }
 
 /// The reason that a run was not complete; `None` if all requested evidence was read.
