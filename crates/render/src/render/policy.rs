@@ -513,28 +513,28 @@ fn by(authorization: &Authorization<'_>, inbound: &Inbound<'_>) -> String {
 }
 
 fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: Look) -> String {
-    let mut text = String::new();
     let nothing = without_effect(evidence, answers);
-    if !nothing.is_empty() {
+    let objects =
+        nothing.iter().map(|(kind, (namespace, name), why)| format!("{kind} {namespace}/{name}: {why}"));
+    let later = evidence.index.void_later().into_iter().map(|kind| {
+        format!(
+            "every {kind} of the cluster, once the policy controller restarts: it cannot read one of them"
+        )
+    });
+    let now = evidence.index.void().into_iter().map(|kind| {
+        format!(
+            "every {kind} of the cluster: this release reads none of them while one of them is unreadable"
+        )
+    });
+    let lines: Vec<String> = objects.chain(later).chain(now).collect();
+    let mut text = String::new();
+    if !lines.is_empty() {
         _ = writeln!(text, "{}", look.strong("No effect"));
     }
-    for (kind, (namespace, name), why) in &nothing {
-        let line = format!("{kind} {namespace}/{name}: {why}");
+    for line in lines {
         for line in wrap(&clean(&line), look.prose().saturating_sub(2)) {
             _ = writeln!(text, "  {line}");
         }
-    }
-    for kind in evidence.index.void_later() {
-        _ = writeln!(
-            text,
-            "  every {kind} of the cluster, from the next start of the policy controller on: one of them is unreadable"
-        );
-    }
-    for kind in evidence.index.void() {
-        _ = writeln!(
-            text,
-            "  every {kind} of the cluster: this release reads none of them while one of them is unreadable"
-        );
     }
     text
 }
