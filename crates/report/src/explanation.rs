@@ -16,6 +16,8 @@ use crate::knowledge::{
 
 /// Number of characters of a text that an explanation quotes.
 const QUOTED: usize = 300;
+/// Number of words of a text that states only an exit status: `exited with exit code 1`.
+const OWN_EXIT_WORDS: usize = 5;
 /// Response headers that proxies set themselves, in lower case. Others come from the application, or from something
 /// between it and the mesh.
 const OF_PROXIES: [&str; 10] = [
@@ -421,7 +423,9 @@ fn of_exit(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
         let certain = line.contains("linkerd-cni");
         meanings.push(Explanation { program: Some("linkerd-cni".to_owned()), certain, ..meaning });
     }
-    let own = of_own_exit(line, code).filter(|_| !names_other && !line.contains("linkerd-cni"));
+    // A line of another program contains more than the status.
+    let is_alone = line.split_whitespace().count() <= OWN_EXIT_WORDS || line.contains("meshdoctor");
+    let own = of_own_exit(line, code).filter(|_| is_alone && !names_other && !line.contains("linkerd-cni"));
     // Every report prints its own exit status.
     own.into_iter().chain(meanings).collect()
 }
