@@ -130,8 +130,12 @@ pub(super) fn of_owner(
             .iter()
             .all(|(key, value)| value.is_none_or(|value| act.contains(&format!("{key}: {value:?}"))));
         let set = if is_named { String::new() } else { format!(": {}", set.join(", ")) };
-        let text = format!("{act} in the pod template of the pods' {}{set}", template_of(owner));
-        return remedy.step(StepKind::Annotation, text);
+        let text = format!("{act} in {}{set}", template_of(owner));
+        return match owner.kind == WORKFLOW {
+            // A completed Workflow starts no more pods.
+            true => remedy.run(StepKind::Note, text, creators(owner)),
+            false => remedy.step(StepKind::Annotation, text),
+        };
     };
     let bare =
         Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
@@ -139,15 +143,32 @@ pub(super) fn of_owner(
     template(ctx, remedy, Act::Put(act), &object, changes)
 }
 
-/// An owner whose pod template has no command, as text after `the pods'`: its kind, and the path of a template that is
-/// in another place than usual.
-fn template_of(owner: &Owner) -> &str {
+/// The kind of Argo Workflows.
+const WORKFLOW: &str = "Workflow";
+
+/// The place of the pod template of an owner without a command that changes it.
+fn template_of(owner: &Owner) -> String {
     match owner.kind.as_str() {
-        "Pod" | "ReplicaSet" => "owner",
-        // Argo Workflows.
-        "Workflow" => "Workflow (spec.podMetadata.annotations)",
-        kind => kind,
+        "Pod" | "ReplicaSet" => "the pod template of the pods' owner".to_owned(),
+        WORKFLOW => {
+            "spec.podMetadata.annotations of the CronWorkflow, WorkflowTemplate or manifest that creates the \
+                     Workflow"
+                .to_owned()
+        }
+        "Job" => "the pod template of the manifest that creates the Job".to_owned(),
+        kind => format!("the pod template of the pods' {kind}"),
     }
+}
+
+/// Columns with the creators of a Workflow.
+const CREATORS: &str = "NAME:.metadata.name,CRONWORKFLOW:.metadata.ownerReferences[*].name,TEMPLATE:.spec.workflowTemplateRef.name";
+
+/// The command that shows the creators of the Workflows in the namespace of one.
+fn creators(owner: &Owner) -> Call {
+    kubectl()
+        .namespace(&owner.namespace)
+        .words("get workflows.argoproj.io")
+        .option("-o", format!("custom-columns={CREATORS}"))
 }
 
 /// The kind of an owner, and the owner if it is known; `None` if its template cannot be changed with a command.

@@ -119,9 +119,20 @@ fn shutdown(pod: &Pod) -> (u64, Evidence) {
 fn outlasted(pod: &Pod) -> String {
     let (shutdown, grace) = (shutdown(pod).0, grace(pod));
     let compared = if shutdown > grace { "is longer than" } else { "equals" };
+    // Only ordinary containers count for the phase.
+    let others = pod.status.container_statuses.iter().filter(|status| status.name != PROXY_CONTAINER);
+    let has_worked =
+        others.into_iter().all(|status| status.state.terminated().is_some_and(|end| end.exit_code == 0));
+    let seen = match pod.status.phase.as_str() {
+        "Succeeded" => "the pod has succeeded, but ended late and with an error of its proxy",
+        _ if has_worked && !pod.spec.has_native_proxy() => {
+            "the pod is reported as failed, although its other containers succeeded"
+        }
+        _ => "the pod ended late and with an error of its proxy",
+    };
     format!(
-        "the proxy's shutdown grace period ({shutdown}s) {compared} terminationGracePeriodSeconds \
-         ({grace}s). With open connections, the kubelet kills the proxy, and the pod is reported as failed"
+        "the proxy's shutdown grace period ({shutdown}s) {compared} terminationGracePeriodSeconds ({grace}s), and \
+         the kubelet killed the proxy: {seen}"
     )
 }
 
@@ -164,7 +175,24 @@ fn finding(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, pods: &[Ended<'_>])
         })
         .evidences(quoted)
         .evidences(periods.into_iter().flatten())
-        .remedy(remedy(ctx, owner, end, last))
+        .remedy(deleted(ctx, remedy(ctx, owner, end, last), owner, pods))
+}
+
+/// Adds the deletion of the pods, if no later pod of their owner replaces them.
+fn deleted(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, pods: &[Ended<'_>]) -> Remedy {
+    if owner.recreates_pods() || owner.kind == "CronJob" {
+        return remedy;
+    }
+    let names = pods.iter().map(|ended| ended.pod.metadata.name.as_str());
+    remedy.run(
+        StepKind::Command,
+        format!(
+            "Delete the finished pods once their logs are no longer needed: until then, or until they are older than \
+             {}, they keep this finding",
+            ctx.param_text("hours")
+        ),
+        kubectl().namespace(&owner.namespace).words("delete pod").operands(names),
+    )
 }
 
 fn remedy(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, last: Option<&Pod>) -> Remedy {
