@@ -3,6 +3,7 @@
 use crate::checks::control_plane::installation::config;
 use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::upgrade::{self, Options};
+use crate::checks::versions::gateway_api::{NeededFirst, install_bundle, needed_first};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Arg, Call, Command, kubectl, linkerd, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -100,13 +101,22 @@ fn installed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let values = if with_cni { " (cniEnabled=true, since linkerd-cni runs)" } else { "" };
     let install = || linkerd().control_plane(&ctx.namespaces().control_plane).words("install");
     let apply = || kubectl().words("apply -f -");
-    let act = match remedy.steps.is_empty() {
-        true => {
+    let needed = needed_first(ctx);
+    let act = match (remedy.steps.is_empty(), &needed) {
+        (true, NeededFirst::Unknown) => {
             "Check whether the cluster meets the requirements. From 2.18 on, it also needs the Gateway API"
         }
-        false => "Otherwise, check whether the cluster meets the requirements",
+        (true, NeededFirst::Missing(_) | NeededFirst::Nothing) => {
+            "Check whether the cluster meets the requirements"
+        }
+        (false, _) => "Otherwise, check whether the cluster meets the requirements",
     };
-    remedy.run(StepKind::Command, act, relying(meshdoctor().words("check --pre"))).run(
+    let remedy = remedy.run(StepKind::Command, act, relying(meshdoctor().words("check --pre")));
+    let remedy = match needed {
+        NeededFirst::Missing(wanted) => install_bundle(remedy, None, wanted),
+        NeededFirst::Nothing | NeededFirst::Unknown => remedy,
+    };
+    remedy.run(
         StepKind::Command,
         format!(
             "Then install it with the tool and values that will manage it{values}, for example with the CLI"

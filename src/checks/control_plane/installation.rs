@@ -92,7 +92,14 @@ pub(in crate::checks) fn release(ctx: &Context<'_>) -> Result<(LinkerdVersion, E
 /// Adds a gap if findings depend on the release to be installed and that release was not given: the CLI
 /// would have named it. Reads what [`release`] reads.
 pub(in crate::checks) fn note_presumed(ctx: &Context<'_>, findings: &[Finding]) {
-    if !findings.is_empty() && about_to_be(ctx) && ctx.settings.expected_version.is_none() {
+    if !findings.is_empty() {
+        note_release(ctx);
+    }
+}
+
+/// Adds a gap if the result depends on the release to be installed and that release was not given.
+pub(in crate::checks) fn note_release(ctx: &Context<'_>) {
+    if about_to_be(ctx) && ctx.settings.expected_version.is_none() {
         ctx.or_note(ctx.cli_version());
     }
 }

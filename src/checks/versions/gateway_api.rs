@@ -3,6 +3,8 @@
 
 use semver::Version;
 
+use crate::card::Mode;
+use crate::checks::control_plane::installation::release;
 use crate::checks::{Context, upgrade};
 use crate::command::{Call, Command, kubectl};
 use crate::finding::{Remedy, StepKind};
@@ -72,6 +74,37 @@ pub(in crate::checks) fn is_refused_by_the_cli(ctx: &Context<'_>) -> bool {
     by.installer == Some(Installer::Cli)
         && by.gitops.is_none()
         && ctx.knowledge.releases().cli_needs_gateway_api(&upgrade.to)
+}
+
+/// Whether the CLI of the release to be installed exits without the definitions.
+pub(in crate::checks) fn stops_an_installation(ctx: &Context<'_>, release: &LinkerdVersion) -> bool {
+    ctx.settings.mode == Mode::Pre && ctx.knowledge.releases().cli_needs_gateway_api(release)
+}
+
+/// The Gateway API definitions that an installation with the CLI needs first.
+pub(in crate::checks) enum NeededFirst<'a> {
+    /// They are missing, and the CLI exits without them.
+    Missing(&'a GatewayApi),
+    /// They exist, or the CLI does not need them.
+    Nothing,
+    /// It is not known whether they exist.
+    Unknown,
+}
+
+/// What an installation with the CLI needs first, if no control plane is installed. Reads the definitions,
+/// `deployments.apps`, `linkerd-config` and `cli-version`.
+pub(in crate::checks) fn needed_first<'a>(ctx: &Context<'a>) -> NeededFirst<'a> {
+    let Ok((release, _)) = release(ctx) else { return NeededFirst::Unknown };
+    let releases = ctx.knowledge.releases();
+    if !releases.cli_needs_gateway_api(&release) {
+        return NeededFirst::Nothing;
+    }
+    let wanted = releases.for_version(&release).and_then(|row| row.gateway_api.as_ref());
+    match (definition(ctx, HTTP), definition(ctx, GRPC), wanted) {
+        (Ok(Some(_)), ..) | (_, Ok(Some(_)), _) => NeededFirst::Nothing,
+        (Ok(None), Ok(None), Some(wanted)) => NeededFirst::Missing(wanted),
+        _ => NeededFirst::Unknown,
+    }
 }
 
 /// Whether the charts of a release contain the definitions by default.

@@ -3,7 +3,7 @@
 
 use super::gateway_api::{
     GROUP, GRPC, HTTP, bring, brings_gateway_api, brought_by, comes_with_linkerd, definition,
-    is_refused_by_the_cli, reads, serves,
+    is_refused_by_the_cli, reads, serves, stops_an_installation,
 };
 use crate::checks::control_plane::installation::{about_to_be, before_upgrade, note_presumed, release};
 use crate::checks::{Context, Judgement, Unjudged};
@@ -58,6 +58,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let unserved = Unserved::by(ctx, [http, grpc], &judged.version);
     let mut findings = Vec::new();
+    if http.is_none() && grpc.is_none() && stops_an_installation(ctx, &judged.version) {
+        findings.push(no_installation_by_cli(ctx, &judged));
+    }
     // The charts of releases that require it include it.
     let comes = about_to_be(ctx) && http.is_none() && grpc.is_none();
     if !unserved.asked.is_empty() && !comes {
@@ -135,6 +138,30 @@ fn absent(ctx: &Context<'_>, judged: &ReleaseRequirements<'_>) -> Finding {
     .evidence(supported(judged))
     .evidence(judged.seen.clone())
     .evidences(refusal(judged))
+    .remedy(remedy)
+}
+
+/// The finding before an installation of a release whose CLI requires them, although its control plane does not.
+fn no_installation_by_cli(ctx: &Context<'_>, judged: &ReleaseRequirements<'_>) -> Finding {
+    let version = &judged.version;
+    let by_helm = match brings_gateway_api(ctx, version) {
+        true => "Helm's chart linkerd-crds installs its own",
+        false => "Helm's charts require none",
+    };
+    let remedy = bring(ctx, Remedy::new(), None, judged.wanted);
+    ctx.finding(
+        Subject::thing("Gateway API"),
+        format!(
+            "the Gateway API CRDs are missing: linkerd install --crds of {version} exits with an error until they \
+             exist. {by_helm}"
+        ),
+    )
+    .severity(Severity::Warning)
+    .parameter("cli")
+    .evidence(Evidence::other("CustomResourceDefinitions", format!("neither {HTTP} nor {GRPC} exists")))
+    .evidence(supported(judged))
+    .evidence(judged.seen.clone())
+    .fails_rows([])
     .remedy(remedy)
 }
 

@@ -2,7 +2,7 @@
 //! this cluster.
 
 use super::gateway_api::{GRPC, HTTP, definition, installing_value};
-use crate::checks::control_plane::installation::{note_presumed, release};
+use crate::checks::control_plane::installation::{installed, note_presumed, note_release, release};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::CREATED_BY;
@@ -19,9 +19,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if http.is_none() && grpc.is_none() {
         return Err(Unjudged::not_applicable("the Gateway API CRDs are not installed"));
     }
-    let Some(value) = installing_value(ctx, &version) else { return Ok(Verdict::fine()) };
+    let found = || [http, grpc].into_iter().flatten();
+    let Some(value) = installing_value(ctx, &version) else {
+        // Older charts install it. An upgrade does not go back to them.
+        let is_first = installed(ctx).is_ok_and(|installed| installed.is_none());
+        let is_foreign = |one: &CustomResourceDefinition| !one.metadata.annotations.contains_key(CREATED_BY);
+        if is_first && found().any(is_foreign) {
+            note_release(ctx);
+        }
+        return Ok(Verdict::fine());
+    };
+    let leaves_it = ctx.knowledge.releases().cli_needs_gateway_api(&version);
     let findings: Vec<Finding> =
-        [http, grpc].into_iter().flatten().filter_map(|found| foreign(ctx, found, value, &seen)).collect();
+        found().filter_map(|found| foreign(ctx, found, value, leaves_it, &seen)).collect();
     note_presumed(ctx, &findings);
     Ok(findings.into())
 }
@@ -30,6 +40,7 @@ fn foreign(
     ctx: &Context<'_>,
     definition: &CustomResourceDefinition,
     value: &str,
+    leaves_it: bool,
     seen: &Evidence,
 ) -> Option<Finding> {
     let meta = &definition.metadata;
@@ -51,8 +62,16 @@ fn foreign(
     Some(
         ctx.finding(
             Subject::object("CustomResourceDefinition", "", name),
-            "the chart of Linkerd's CRDs installs the Gateway API unless disabled, and another tool has \
-             already installed it here: Helm refuses to take it over, and the CLI would replace it",
+            match leaves_it {
+                true => {
+                    "the chart of Linkerd's CRDs installs the Gateway API unless disabled, and another tool has \
+                     already installed it here: Helm refuses to take it over. The CLI of this release leaves it alone"
+                }
+                false => {
+                    "the chart of Linkerd's CRDs installs the Gateway API unless disabled, and another tool has \
+                     already installed it here: Helm refuses to take it over, and the CLI would replace it"
+                }
+            },
         )
         .severity(Severity::Warning)
         .evidence(Evidence::other(format!("CustomResourceDefinition {name}"), format!("managed by {who}")))
