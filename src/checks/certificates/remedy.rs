@@ -63,6 +63,11 @@ fn insecurely(call: Call) -> Call {
 
 /// Adds the command that makes a new issuer under the current trust anchor.
 pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    new_issuer_by(ctx, remedy, "Make")
+}
+
+/// As [`new_issuer`], with other words for `Make`.
+fn new_issuer_by(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
     let issuer =
         create().arg(names(ctx, "identity")).words("issuer.crt issuer.key --profile intermediate-ca");
     let end = end_of_anchors(ctx).map(|end| end.to_string());
@@ -73,7 +78,7 @@ pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         Some(_) => ". Keep only the anchor of this key in ca-current.crt",
     };
     let text = format!(
-        "Make a new issuer with the step CLI under the current trust anchor. ca.key is the anchor's private key, \
+        "{make} a new issuer with the step CLI under the current trust anchor. ca.key is the anchor's private key, \
          kept by the maker of the anchor{several}{}. \
          If the key is lost, see: {}",
         if end.is_some() { ". It ends with the anchor, which must be replaced before" } else { "" },
@@ -173,32 +178,27 @@ fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 
 /// Adds the steps that restore an issuer which the installation keeps, or else make a new one.
 pub(super) fn restored_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    see_it_taken(ctx, restore_issuer(ctx, remedy)).step(
-        StepKind::Note,
-        format!("If this does not restore the Secret, make {NEW_ISSUER}: {}", own("explain issuer-expired")),
-    )
+    let remedy = see_it_taken(ctx, restore_issuer(ctx, remedy));
+    otherwise_new(ctx, remedy, "If this does not restore the Secret, make")
+}
+
+/// Adds the steps that make a new issuer, if the steps before did not restore the stored one.
+fn otherwise_new(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
+    let remedy = new_issuer_by(ctx, remedy, make);
+    let options = Options::none().pair("issuer.crt", KEY);
+    upgrade::step(ctx, remedy, StepKind::Command, "If you made a new issuer, put it in place", options)
 }
 
 /// As [`restored_issuer`], if the Secret is missing: until it exists, a restart stops identity.
 pub(super) fn restored_secret(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
-    restore_issuer(ctx, remedy)
-        .run(
-            StepKind::Command,
-            "Check that the Secret exists: running identity pods read it without a restart",
-            kubectl().namespace(namespace).words("get secret").operand(ISSUER),
-        )
-        .step(
-            StepKind::Note,
-            format!(
-                "If it does not exist, do not restart identity: make {NEW_ISSUER}: {}",
-                own("explain issuer-expired")
-            ),
-        )
+    let remedy = restore_issuer(ctx, remedy).run(
+        StepKind::Command,
+        "Check that the Secret exists: running identity pods read it without a restart",
+        kubectl().namespace(namespace).words("get secret").operand(ISSUER),
+    );
+    otherwise_new(ctx, remedy, "If it does not exist, do not restart identity, but make")
 }
-
-/// The issuer to make if none can be restored.
-const NEW_ISSUER: &str = "a new issuer and put it in place. The commands are in";
 
 /// Adds the restart of the proxies whose certificates ended with the issuer's. Those with other trust anchors
 /// need more, which `data-plane-anchors-disjoint` describes.
