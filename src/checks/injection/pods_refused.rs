@@ -229,7 +229,23 @@ fn stripped(ctx: &Context<'_>, first: &Refused<'_>) -> Remedy {
 fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
     let namespace = first.namespace();
     let in_namespace = || kubectl().namespace(namespace);
-    let remedy = match first.refusal {
+    let (kind, name) = first.by;
+    let has_more = !matches!(first.refusal, Refusal::Constraints | Refusal::Other);
+    let act = match has_more {
+        true => "Read the API server's answer. The workload retries on its own once the cause is removed",
+        false => "Read the API server's answer and remove the cause. The workload retries on its own",
+    };
+    let read = in_namespace().words("describe").arg(kind).operand(name);
+    let mut remedy = Remedy::new().run(StepKind::Note, act, read);
+    remedy.steps.extend(cause_removed(ctx, first, of_injector).steps);
+    remedy
+}
+
+/// The steps that remove the cause.
+fn cause_removed(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
+    let namespace = first.namespace();
+    let in_namespace = || kubectl().namespace(namespace);
+    match first.refusal {
         Refusal::Unstated { quota, lacking } => Remedy::new().run(
             StepKind::Command,
             format!("Set the requests and limits that the quota requires of each container: {lacking}"),
@@ -251,10 +267,20 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
             kubectl().words("get namespace").operand(namespace).words("--show-labels"),
         ),
         Refusal::Denied { .. } if of_injector => denied::remedy(ctx, first.said),
-        Refusal::Denied { .. } => Remedy::new().step(
-            StepKind::Note,
-            "Change the pod template as the answer requires, or exclude the workload from the webhook",
-        ),
+        Refusal::Denied { .. } => match denied_annotation(first) {
+            Some((key, is_named)) => {
+                let act = match is_named {
+                    true => format!("Correct or remove {key}"),
+                    false => format!("Remove the quotes or backslashes from {key}"),
+                };
+                let text = format!("{act} in the pod template, or exclude the workload from the webhook");
+                Remedy::new().step(StepKind::Note, text)
+            }
+            None => Remedy::new().step(
+                StepKind::Note,
+                "Change the pod template as the answer requires, or exclude the workload from the webhook",
+            ),
+        },
         Refusal::Uncalled { trouble: Trouble::Bundle, .. } => Remedy::new().run(
             StepKind::Command,
             "Find the webhook that the answer names, and let its tool (cert-manager, or a Job of its chart) fill in \
@@ -273,11 +299,28 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
         ),
         Refusal::NotNative => stripped(ctx, first),
         Refusal::Constraints | Refusal::Other => Remedy::new(),
-    };
-    let (kind, name) = first.by;
-    remedy.run(
-        StepKind::Command,
-        "Read the API server's answer and remove the cause. The workload retries on its own",
-        in_namespace().words("describe").arg(kind).operand(name),
-    )
+    }
+}
+
+/// What a JSON decoder reports about text after the end of a string or value.
+const NOT_JSON: &str = "invalid character";
+
+/// The annotation of the pod template that the injector's answer is about, and whether the answer names it. Otherwise,
+/// the only one whose value ends a string of the JSON patch into which the injector writes it.
+fn denied_annotation<'a>(first: &'a Refused<'_>) -> Option<(&'a str, bool)> {
+    let annotations = &first.template.metadata.annotations;
+    let mut own = annotations.iter().filter(|(key, _)| is_linkerds_annotation(key));
+    if let Some((key, _)) = own.clone().find(|(key, _)| first.said.contains(key.as_str())) {
+        return Some((key, true));
+    }
+    if !first.said.contains(NOT_JSON) {
+        return None;
+    }
+    let mut quoted = own.by_ref().filter(|(_, value)| value.contains('"') || value.contains('\\'));
+    let (key, _) = quoted.next()?;
+    quoted.next().is_none().then_some((key, false))
+}
+
+fn is_linkerds_annotation(key: &str) -> bool {
+    key.contains("linkerd.io/")
 }
