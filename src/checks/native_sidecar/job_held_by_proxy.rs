@@ -8,7 +8,7 @@ use crate::annotations::HELM_HOOK;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::written::go_bool;
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
+use crate::command::{Arg, Command, helm, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::KeyScope;
@@ -117,7 +117,7 @@ fn requests_native_sidecar(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) ->
 
 fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> Remedy {
     if is_helm_hook(ctx, pod) {
-        return of_hook(ctx, switch, released(wording::remedy(), pod));
+        return of_hook(ctx, switch, released(wording::remedy(), pod), &pod.metadata.namespace);
     }
     // An operator creates the Job again at once, from the template that it has then.
     let is_made_again = !["CronJob", "Job", "Pod"].contains(&owner.kind.as_str());
@@ -132,7 +132,7 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     }
     match switch.right_key(KeyScope::PodTemplate) {
         Some(key) => {
-            let act = format!("On {}: set {key}: \"true\"", native(ctx));
+            let act = format!("{}: set {key}: \"true\"", native(ctx, ""));
             remedy = annotate(remedy, &act, owner, key);
             remedy = wording::shutdown(ctx, switch, remedy, "If native sidecars are not available");
         }
@@ -156,7 +156,8 @@ const WITHOUT_TEMPLATE: [&str; 2] = ["PersistentVolumeClaim", "Cluster"];
 fn by_namespace(ctx: &Context<'_>, owner: &Owner, key: &str) -> Remedy {
     let meta = Meta { name: owner.namespace.clone(), ..Meta::default() };
     let object = Annotated { kind: Kind::Namespace, meta: &meta, sites: vec![] };
-    let act = format!("A {} has no pod template. On {}: set {key}: \"true\"", owner.kind, native(ctx));
+    let act =
+        format!("{}: set {key}: \"true\"", native(ctx, &format!("A {} has no pod template. ", owner.kind)));
     let remedy = rewrite::own(wording::remedy(), Act::Put(&act), &object, &[(key, Some("true"))]);
     remedy.step(
         StepKind::Annotation,
@@ -167,10 +168,17 @@ fn by_namespace(ctx: &Context<'_>, owner: &Owner, key: &str) -> Remedy {
     )
 }
 
-/// `Kubernetes 1.29 or newer, make the proxy a native sidecar`.
-pub(super) fn native(ctx: &Context<'_>) -> String {
+/// `On Kubernetes 1.29 or newer, make the proxy a native sidecar`, after other words; without the condition if the
+/// cluster meets it.
+pub(super) fn native(ctx: &Context<'_>, before: &str) -> String {
     let free = ctx.knowledge.native_sidecar().kubernetes_on_by_default();
-    format!("Kubernetes {free} or newer, make the proxy a native sidecar")
+    let act = match wording::is_floor_met(ctx) {
+        true => "Make the proxy a native sidecar".to_owned(),
+        false => format!("On Kubernetes {free} or newer, make the proxy a native sidecar"),
+    };
+    let is_within = before.ends_with(", ");
+    let act = if is_within { act.replacen('O', "o", 1).replacen('M', "m", 1) } else { act };
+    format!("{before}{act}")
 }
 
 /// Whether the pod's Job is a hook of a Helm release.
@@ -185,7 +193,7 @@ fn is_helm_hook(ctx: &Context<'_>, pod: &Pod) -> bool {
 }
 
 /// Adds the steps for a hook, for which Helm waits until its timeout.
-fn of_hook(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) -> Remedy {
+fn of_hook(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, namespace: &str) -> Remedy {
     let remedy = remedy.step(
         StepKind::Annotation,
         format!(
@@ -195,12 +203,53 @@ fn of_hook(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) -> Remedy {
     );
     let remedy = match switch.right_key(KeyScope::PodTemplate) {
         Some(key) => {
-            let act = format!("Otherwise, on {}: set {key}: \"true\" in the Job's pod template", native(ctx));
+            let act = format!(
+                "{}: set {key}: \"true\" in the Job's pod template, through a value of its chart",
+                native(ctx, "Otherwise, ")
+            );
             remedy.step(StepKind::Annotation, act)
         }
         None => wording::without(ctx, switch, remedy),
     };
-    remedy.step(StepKind::Command, "Run the interrupted Helm command again")
+    let remedy = match switch.right_key(KeyScope::Namespace) {
+        Some(key) => {
+            let meta = Meta { name: namespace.to_owned(), ..Meta::default() };
+            let object = Annotated { kind: Kind::Namespace, meta: &meta, sites: vec![] };
+            let act =
+                format!("If the chart has no such value, make all new proxies native sidecars: set {key}");
+            rewrite::own(remedy, Act::Put(&act), &object, &[(key, Some("true"))])
+        }
+        None => remedy,
+    };
+    continued(remedy, namespace)
+}
+
+/// Adds the steps after which Helm runs again. Helm refuses every operation on a release that it left pending.
+fn continued(remedy: Remedy, namespace: &str) -> Remedy {
+    let helm = || helm().namespace(namespace);
+    let release = || Arg::placeholder("RELEASE");
+    remedy
+        .run(
+            StepKind::Note,
+            "Check the status of the hook's release. If Helm still runs, it continues without the Job; if the release \
+             has failed, run the Helm command again",
+            helm().words("list --deployed --failed --pending"),
+        )
+        .run(
+            StepKind::Command,
+            "If the status is pending-upgrade or pending-rollback and Helm no longer runs, return to the last revision \
+             that was deployed, and then run the Helm command again: Helm refuses it while the release is pending",
+            Command::lines([
+                helm().words("history").operand(release()),
+                helm().words("rollback").operand(release()).operand(Arg::placeholder("REVISION")),
+            ]),
+        )
+        .run(
+            StepKind::Command,
+            "If the status is pending-install and Helm no longer runs, remove the release with its objects, and then \
+             install it again",
+            helm().words("uninstall").operand(release()),
+        )
 }
 
 /// Adds the step that ends the hanging pod.

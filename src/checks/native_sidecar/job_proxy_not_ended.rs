@@ -108,7 +108,11 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, object: &Annotated<'_>) -> Rem
                     .step(StepKind::Annotation, format!("{act} in the pod template of the Job's manifest")),
                 _ => rewrite::template(ctx, remedy, Act::Put(&act), object, &[(key, Some("true"))]),
             };
-            let put = wording::floor(put, ctx.knowledge.native_sidecar());
+            let put = if wording::is_floor_met(ctx) {
+                put
+            } else {
+                wording::floor(put, ctx.knowledge.native_sidecar())
+            };
             wording::shutdown(ctx, switch, put, "If native sidecars are not available")
         }
         None => wording::without(ctx, switch, remedy),

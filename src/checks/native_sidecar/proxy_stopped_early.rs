@@ -112,7 +112,7 @@ fn finding(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, early: &[Early
 fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, stopping: Option<&str>) -> Remedy {
     let remedy = match switch.right_key(KeyScope::PodTemplate) {
         Some(key) => {
-            let act = format!("On {}, which ends last: set {key}: \"true\"", native(ctx));
+            let act = format!("{}, which ends last: set {key}: \"true\"", native(ctx, ""));
             annotate(wording::remedy(), &act, owner, key)
         }
         None => wording::without(ctx, switch, wording::remedy()),
@@ -122,8 +122,8 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, stopping: Optio
             "Remove the command of container {name} that stops the proxy, or run it after the last container has ended"
         ),
         (None, "Workflow") => format!(
-            "Remove the annotation {KILL_COMMAND} from the pod's metadata in the Workflow: it ends the proxy with the \
-             main container"
+            "Remove the annotation {KILL_COMMAND} from the pod's metadata in the CronWorkflow, WorkflowTemplate or \
+             manifest that creates the Workflow: it ends the proxy with the main container"
         ),
         (None, _) => {
             "Find out what stops the proxy (a request to /shutdown, linkerd-await --shutdown), and remove it"

@@ -7,6 +7,8 @@ use crate::checks::written::{go_bool, values};
 use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
 use crate::knowledge::{KeyScope, KeyStatus, NativeSidecar};
+use crate::objects::Node;
+use crate::version::K8sVersion;
 
 /// An empty remedy of this family.
 pub(super) fn remedy() -> Remedy {
@@ -65,9 +67,12 @@ pub(super) fn with_right_key(
     if right != found.key {
         changes.push((found.key, None));
     }
+    let is_met = go_bool(value) != Some(false) && is_floor_met(ctx);
+    let free = ctx.knowledge.native_sidecar().kubernetes_on_by_default();
+    let met = if is_met { format!(" (this cluster has Kubernetes {free} or newer)") } else { String::new() };
     let act = match right == found.key {
-        true => format!("Set {right}: {value:?}"),
-        false => format!("Use {right}: {value:?} instead"),
+        true => format!("Set {right}: {value:?}{met}"),
+        false => format!("Use {right}: {value:?}{met} instead"),
     };
     let mut remedy = rewrite::template(ctx, remedy, Act::Put(&act), &found.object, &changes);
     if found.scope == KeyScope::Workload {
@@ -77,8 +82,23 @@ pub(super) fn with_right_key(
     let remedy = rewrite::restart(ctx, remedy, &found.object);
     match go_bool(value) {
         Some(false) => remedy,
+        _ if is_floor_met(ctx) => remedy,
         _ => floor(remedy, ctx.knowledge.native_sidecar()),
     }
+}
+
+/// Whether the API server and every node are known to support native sidecars without a feature gate.
+pub(super) fn is_floor_met(ctx: &Context<'_>) -> bool {
+    let enough = ctx.knowledge.native_sidecar().kubernetes_on_by_default();
+    let nodes = ctx.complete_list::<Node>().unwrap_or_default();
+    let mut kubelets =
+        nodes.iter().filter(|node| node.status.node_info.operating_system != "windows").map(|node| {
+            let version = node.status.node_info.kubelet_version.parse::<K8sVersion>();
+            version.is_ok_and(|version| version.minor() >= enough)
+        });
+    ctx.server_version().is_ok_and(|server| server.minor() >= enough)
+        && !nodes.is_empty()
+        && kubelets.all(|is_new| is_new)
 }
 
 /// The remedy if the installed release does not support native sidecars.
