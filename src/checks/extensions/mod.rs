@@ -13,7 +13,7 @@ pub(super) use empty::{judge as empty, label_or_install};
 pub(super) use injected::{Unmeshed, judge as injected};
 pub(super) use namespace::judge as namespace;
 pub(super) use proxies::judge as proxies;
-pub(super) use reinstall::{created_by, reinstall, reinstall_with};
+pub(super) use reinstall::{created_by, preview_text, reinstall, reinstall_with};
 pub(super) use running::{failing_pods, judge as running};
 pub(super) use versions::{cli, outdated};
 

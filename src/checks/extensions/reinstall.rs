@@ -74,13 +74,21 @@ pub(in crate::checks) fn reinstall_with(
     }
 }
 
-/// Adds the step that shows which settings the CLI would reset.
-fn compared(ctx: &Context<'_>, remedy: Remedy, extension: Extension, values: &[Arg]) -> Remedy {
-    let text = format!(
+/// The instruction to compare the manifests of an extension with the cluster before they are applied.
+pub(in crate::checks) fn preview_text(extension: Extension) -> String {
+    format!(
         "Preview the change. If the diff removes options that were set at installation of {extension}, add them with \
          --set KEY=VALUE"
-    );
-    remedy.run(StepKind::Note, text, by_cli(ctx, extension, values, kubectl().words("diff -f -")))
+    )
+}
+
+/// Adds the step that shows which settings the CLI would reset.
+fn compared(ctx: &Context<'_>, remedy: Remedy, extension: Extension, values: &[Arg]) -> Remedy {
+    remedy.run(
+        StepKind::Note,
+        preview_text(extension),
+        by_cli(ctx, extension, values, kubectl().words("diff -f -")),
+    )
 }
 
 /// Adds the step that installs the extension with the CLI; `otherwise` follows as a sentence.

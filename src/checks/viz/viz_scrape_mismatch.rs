@@ -4,9 +4,10 @@
 use regex::Regex;
 
 use crate::checks::control_plane::installation::of_control_plane;
-use crate::checks::extensions::installed_in;
+use crate::checks::extensions::{installed_in, preview_text};
+use crate::checks::versions::cli_install;
 use crate::checks::{Context, Judgement, Unjudged, upgrade};
-use crate::command::{kubectl, linkerd};
+use crate::command::{Command, Line, kubectl, linkerd};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind, Scope};
 use crate::model::control_plane::components;
@@ -244,19 +245,33 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
         let has_it = defect.affects(version, ctx.knowledge.minors()) != Contains::No;
         has_it.then(|| LinkerdVersion::from(defect.until))
     });
-    let install = linkerd().words("viz install").pipe(kubectl().words("apply -f -"));
+    let install = |into: &'static str| linkerd().words("viz install").pipe(kubectl().words(into));
+    let of_release = first.as_ref().or(installed.as_ref());
+    let preview = upgrade::guarded(of_release, install("diff -f -"));
+    let remedy = Remedy::new().run(StepKind::Note, preview_text(Extension::Viz), preview);
+    let install = install("apply -f -");
     match first {
-        Some(first) => Remedy::new().run(
-            StepKind::Upgrade,
-            format!(
+        Some(first) => {
+            let (command, again) = match &installed {
+                Some(installed) if *installed != first => {
+                    let upgraded = Line::only_with_cli(first.to_string(), install);
+                    let own = cli_install::lines(ctx.knowledge, installed);
+                    let lines = [upgraded].into_iter().chain(own);
+                    let words =
+                        format!(". The last lines install the CLI of the control plane again, {installed}");
+                    (Command::lines(lines).whole(), words)
+                }
+                _ => (upgrade::guarded(Some(&first), install), String::new()),
+            };
+            let text = format!(
                 "Upgrade the viz extension to {first} or later, whose jobs match these port names, with the options of \
-                 its installation. If Helm installed it, upgrade its release instead"
-            ),
-            upgrade::guarded(Some(&first), install),
-        ),
+                 its installation. If Helm installed it, upgrade its release instead{again}"
+            );
+            remedy.run(StepKind::Upgrade, text, command)
+        }
         None => {
             let release = installed.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
-            Remedy::new().run(
+            remedy.run(
                 StepKind::Upgrade,
                 format!(
                     "Install the viz extension in the release of the control plane{release}, with the options of its \

@@ -42,9 +42,13 @@ pub struct PlanStep {
 }
 
 impl RepairPlan {
-    /// The index of the step that installs the linkerd CLI of a release, if one does.
+    /// The index of the step that installs the linkerd CLI of a release, if one does. A step that needs another one
+    /// only restores it.
     pub fn installing_cli(&self, release: &str) -> Option<usize> {
-        let installed = |step: &PlanStep| step.step.command.as_ref().and_then(Command::installed_cli);
+        let installed = |step: &PlanStep| {
+            let command = step.step.command.as_ref()?;
+            if command.required_cli().is_some() { None } else { command.installed_cli() }
+        };
         self.steps.iter().position(|step| installed(step).as_deref() == Some(release))
     }
 
