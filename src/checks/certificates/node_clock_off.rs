@@ -52,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             words(apart)
         );
         let finding = ctx.finding(Subject::node(last), message).severity(severity(apart)).likely();
-        return Ok(vec![finding.evidences(times.iter().map(evidence)).remedy(remedy())].into());
+        return Ok(vec![finding.evidences(times.iter().map(evidence)).remedy(remedy(last))].into());
     }
     let (_, middle) = times[times.len() / 2];
     let findings = times.iter().filter_map(|at| -> Option<Finding> {
@@ -78,7 +78,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .severity(severity(away.abs()))
                 .evidence(evidence(at))
                 .evidences(others)
-                .remedy(remedy()),
+                .remedy(remedy(name)),
         )
     });
     Ok(findings.collect::<Vec<_>>().into())
@@ -100,12 +100,16 @@ fn evidence((name, time): &(&str, Timestamp)) -> Evidence {
     Evidence::field(format!("Lease {OF_NODES}/{name}"), "spec.renewTime", time.to_string())
 }
 
-/// The steps that set the clock of a node.
-pub(in crate::checks) fn synchronized(remedy: Remedy) -> Remedy {
+/// The steps that set the clock of a node; in a root shell on it if the node is not known.
+pub(in crate::checks) fn synchronized(remedy: Remedy, node: Option<&str>) -> Remedy {
     let tools = |chrony: &'static str, systemd: &'static str| {
-        Command::in_node_shell([Line::from(program("chronyc").words(chrony))
+        let script = Line::from(program("chronyc").words(chrony))
             .and_shell("||")
-            .call(program("timedatectl").words(systemd))])
+            .call(program("timedatectl").words(systemd));
+        match node {
+            Some(node) => Command::on_node(node, [script]),
+            None => Command::in_node_shell([script]),
+        }
     };
     remedy
         .run(
@@ -120,6 +124,6 @@ pub(in crate::checks) fn synchronized(remedy: Remedy) -> Remedy {
         )
 }
 
-fn remedy() -> Remedy {
-    synchronized(Remedy::new())
+fn remedy(node: &str) -> Remedy {
+    synchronized(Remedy::new(), Some(node))
 }

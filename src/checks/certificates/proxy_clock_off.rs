@@ -85,6 +85,11 @@ fn reference<'a>(ctx: &Context<'_>, clocks: &[(&'a Pod, i64)]) -> Option<(&'a Po
     of(Some("identity")).or_else(|| of(None))
 }
 
+/// The first node of the pods.
+fn node_of<'a>(off: &[(&'a Pod, SignedDuration)]) -> Option<&'a str> {
+    off.iter().map(|(pod, _)| pod.node_name.as_str()).find(|node| !node.is_empty())
+}
+
 fn finding(
     ctx: &Context<'_>,
     subject: Subject,
@@ -119,7 +124,7 @@ fn finding(
             "Compared with",
             format!("Pod {namespace}/{name} on node {}", reference.node_name.as_str()),
         ))
-        .remedy(synchronized(Remedy::new()));
+        .remedy(synchronized(Remedy::new(), node_of(off)));
     for (pod, _) in off {
         let tie = Tie::Node(pod.node_name.to_string());
         if !finding.ties.contains(&tie) {

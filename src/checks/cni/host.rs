@@ -15,12 +15,9 @@ pub(super) fn on_host(
 ) -> Remedy {
     match system.map(|system| system.id.as_str()) {
         Some("talos") => replaced(remedy, node, &format!("Talos has no shell for this: {text}")),
-        Some("bottlerocket") => remedy.run(
+        Some("bottlerocket") => bottlerocket_shell(remedy, node).run(
             StepKind::NodeFile,
-            format!(
-                "{text}. On Bottlerocket, run enter-admin-container in the control container, then sudo \
-                     sheltie in the admin container, then these commands"
-            ),
+            format!("In that shell on the node's host: {}", decapitalized(text)),
             Command::in_node_shell(script),
         ),
         Some(_) | None => remedy.run(
@@ -29,6 +26,19 @@ pub(super) fn on_host(
             Command::on_node(node, script),
         ),
     }
+}
+
+/// Adds the step that opens a root shell on the host of a node with Bottlerocket, which has no shell for `chroot`.
+fn bottlerocket_shell(remedy: Remedy, node: &str) -> Remedy {
+    let provider = kubectl().words("get node").operand(Arg::node()).words("-o jsonpath={.spec.providerID}");
+    let instance = provider.pipe(program("sed").arg("s|.*/||"));
+    let session = program("aws").words("ssm start-session --target").arg(Arg::output(instance));
+    remedy.run(
+        StepKind::NodeFile,
+        "Open a root shell on the node's host. Bottlerocket has one in its admin container: in this session run \
+         enter-admin-container, then sudo sheltie. Without Session Manager, replace the node instead",
+        Command::about_node(node, [session]),
+    )
 }
 
 /// Adds a step that drains and replaces a node whose files cannot be changed.
@@ -66,4 +76,10 @@ pub(super) fn which_binaries(remedy: Remedy, node: &str) -> Remedy {
     ];
     let script = all.map(|name| program("command").words("-v").words(name).or_say(format!("no {name}")));
     look(remedy, node, "List the iptables binaries of the node", script)
+}
+
+/// A text in the middle of a sentence.
+fn decapitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }

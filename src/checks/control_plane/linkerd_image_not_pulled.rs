@@ -241,8 +241,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
         let pull = crate::command::program("crictl").words("pull").operand(Arg::from(image));
         remedy.run(
             StepKind::Command,
-            "Pull the image in a root shell on a node, which shows the answer of the registry",
-            Command::in_node_shell([pull]),
+            "Pull the image on the host of a node, which shows the answer of the registry",
+            Command::on_node(node, [pull]),
         )
     };
     ctx.finding(owner.subject(names), cause.message())
