@@ -8,7 +8,7 @@ use crate::checks::restart::{Needs, renew};
 use crate::checks::rewrite::{self, Setter};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, gvisor};
-use crate::command::program;
+use crate::command::{Arg, Call, Command, kubectl, program};
 use crate::finding::{Applies, Evidence, Finding, Remedy, Step, StepKind};
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::owners::Owner;
@@ -264,15 +264,49 @@ fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], is_inva
         }
         false => remedy,
     };
-    let remedy = match is_annotated && setter == Setter::Unknown {
+    match is_annotated && setter == Setter::Unknown {
         true => remedy.step(StepKind::Note, "If the namespace sets the annotation, remove it there"),
         false => remedy,
-    };
-    remedy.step(
-        StepKind::Note,
-        "To bypass the proxy for these ranges, skip ports instead (config.linkerd.io/skip-outbound-ports, \
-         config.linkerd.io/skip-inbound-ports)",
+    }
+}
+
+/// The annotation for ports of servers whose connections bypass the proxy.
+const SKIP: &str = "config.linkerd.io/skip-outbound-ports";
+
+/// Adds the step that skips the ports of the servers in removed ranges, where the ranges were set.
+fn skipped_ports(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, group: &[Failed<'_>]) -> Remedy {
+    let act = format!(
+        "If you removed the ranges and connections to them must bypass the proxy, skip the ports of their servers \
+         instead: set {SKIP}"
+    );
+    let earlier = group.iter().find_map(|failed| failed.pod.metadata.annotation(SKIP));
+    let list = earlier.map(|list| format!("{list},")).unwrap_or_default();
+    let of_template =
+        owner.restartable().is_some() && rewrite::setter(ctx, owner, SUBNETS) == Setter::Template;
+    if !of_template {
+        return remedy.step(StepKind::Note, format!("{act} in the same place"));
+    }
+    let before = format!("{{\"spec\":{{\"template\":{{\"metadata\":{{\"annotations\":{{\"{SKIP}\":\"{list}");
+    let patch = Arg::from(before).then(Arg::placeholder("PORTS")).then("\"}}}}}");
+    remedy.run(
+        StepKind::Command,
+        format!("{act} (PORTS: such as 5432,6379)"),
+        kubectl()
+            .namespace(&owner.namespace)
+            .words("patch")
+            .arg(owner.kind.to_lowercase())
+            .operand(&owner.name)
+            .words("--type merge")
+            .option("-p", patch),
     )
+}
+
+/// A command on the host of the node of the first failed pod, or in a root shell there if the node is not known.
+fn on_host(group: &[Failed<'_>], command: Call) -> Command {
+    match group.first().map_or("", |failed| failed.pod.node_name.as_str()) {
+        "" => Command::in_node_shell([command]),
+        node => Command::on_node(node, [command]),
+    }
 }
 
 /// Whether the text or the command of a step contains these words.
@@ -297,17 +331,16 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
         "init-target-missing" => {
             let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
             let load = program("modprobe").words("-a xt_REDIRECT xt_owner xt_multiport xt_comment");
-            let or = "Or load the modules on the named nodes, as root on the host, and let their image load \
-                them at boot";
-            (remedy.run(StepKind::Command, or, load), again)
+            let or =
+                "Or load the modules on the host of each named node, and let their image load them at boot";
+            (remedy.run(StepKind::Command, or, on_host(group, load)), again)
         }
         "init-nft-missing" => {
             let load = program("modprobe").words("-a nf_tables nft_compat xt_REDIRECT xt_owner xt_multiport");
             let remedy = remedy.run(
                 StepKind::Command,
-                "Load the modules on the named nodes, as root on the host, and let their image load them at \
-                 boot",
-                load,
+                "Load the modules on the host of each named node, and let their image load them at boot",
+                on_host(group, load),
             );
             let act = "Or, if the kernel lacks these modules, let linkerd-init use the legacy tables";
             (value(remedy, act, "proxyInit.iptablesMode", "legacy"), again)
@@ -366,8 +399,10 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
             })
             .map(|(place, _)| place)
             .collect();
+    let is_of_family = signature.id == "init-subnet-family";
+    let with_ports = |remedy| if is_of_family { skipped_ports(ctx, remedy, owner, group) } else { remedy };
     if is_rolled && others.is_empty() {
-        return remedy;
+        return with_ports(remedy);
     }
     let mut restart = renew(ctx, owner, &pods, Needs::NewProxy, because);
     if is_rolled {
@@ -378,6 +413,12 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
         restart.text = format!("If you changed {} instead, {act}", others.join(" or "));
         restart.applies = Applies::Conditionally;
     }
+    if is_rolled {
+        // It creates the pods again, too.
+        remedy.steps.push(restart);
+        return with_ports(remedy);
+    }
+    let mut remedy = with_ports(remedy);
     remedy.steps.push(restart);
     remedy
 }
