@@ -26,8 +26,10 @@ pub struct Problem {
 pub struct State {
     /// By the fingerprint of a subject.
     pub problems: BTreeMap<Fingerprint, Problem>,
-    /// The severities of the findings that no other finding explains, as a report counts them.
-    roots: Vec<Severity>,
+    /// The findings that no other finding explains, as a report counts them: their severities, and their problems.
+    roots: Vec<(Severity, Vec<Fingerprint>)>,
+    /// The problems that another finding explains.
+    symptoms: BTreeSet<Fingerprint>,
     /// Checks that could not judge all evidence.
     unjudged: BTreeSet<&'static str>,
 }
@@ -45,10 +47,14 @@ impl State {
             finding.severity > Severity::Info
                 && matches!(finding.standing, Standing::Passes | Standing::Fails)
         };
-        let mut roots = Vec::new();
+        let (mut roots, mut symptoms) = (Vec::new(), BTreeSet::new());
         for finding in findings.iter().filter(counts) {
             let is_logged = finding.ties.iter().any(is_of_log);
-            roots.extend(finding.caused_by.is_empty().then_some(finding.severity));
+            let prints = finding.subjects.iter().map(|subject| finding.subject_fingerprint(subject));
+            match finding.caused_by.is_empty() {
+                true => roots.push((finding.severity, prints.collect())),
+                false => symptoms.extend(prints),
+            }
             for subject in &finding.subjects {
                 let (check, severity) = (finding.check, finding.severity);
                 let problem = Problem { check, severity, subject: subject.to_string(), is_logged };
@@ -56,7 +62,7 @@ impl State {
             }
         }
         let unjudged = checks.iter().filter(|check| !check.gaps.is_empty()).map(|check| check.id).collect();
-        State { problems, roots, unjudged }
+        State { problems, roots, symptoms, unjudged }
     }
 
     /// The problems that another state does not have, or has with a lower severity.
@@ -82,14 +88,24 @@ impl State {
             gone: self.gone_in(later),
             until_later: Vec::new(),
             added: later.beyond(self).into_iter().map(|(_, problem)| problem.clone()).collect(),
+            symptoms: later.left_symptoms(self),
             errors: later.count(Severity::Error),
             warnings: later.count(Severity::Warning),
         }
     }
 
+    /// The problems that no finding explains any more and that one explained in an earlier state: they end some time
+    /// after their cause.
+    pub fn left_symptoms(&self, earlier: &State) -> Vec<Problem> {
+        let is_symptom =
+            |prints: &&Vec<Fingerprint>| prints.iter().all(|print| earlier.symptoms.contains(print));
+        let left = self.roots.iter().map(|(_, prints)| prints).filter(is_symptom).flatten();
+        left.filter_map(|print| self.problems.get(print)).cloned().collect()
+    }
+
     /// Number of findings of a severity, without those that another finding explains.
     pub fn count(&self, severity: Severity) -> usize {
-        self.roots.iter().filter(|root| **root == severity).count()
+        self.roots.iter().filter(|(root, _)| *root == severity).count()
     }
 }
 
@@ -104,6 +120,8 @@ pub enum Proof {
         until_later: Vec<Problem>,
         /// Findings that it adds, and that a later step, whose effect is unknown, may remove.
         added: Vec<Problem>,
+        /// Symptoms that are left without their cause, and end later. They count among the errors and warnings.
+        symptoms: Vec<Problem>,
         /// Errors that are left.
         errors: usize,
         /// Warnings that are left.
@@ -287,6 +305,7 @@ impl Pass {
                         gone: before.gone_in(&state),
                         until_later: Vec::new(),
                         added: Vec::new(),
+                        symptoms: state.left_symptoms(today),
                         errors: state.count(Severity::Error),
                         warnings: state.count(Severity::Warning),
                     });

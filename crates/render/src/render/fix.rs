@@ -92,12 +92,15 @@ pub fn effect_text(number: usize, effect: &Proof) -> String {
 /// The proof of a step, as one sentence.
 pub fn proof_text(proof: &Proof) -> String {
     match proof {
-        Proof::Simulated { gone, until_later, added, errors, warnings } => {
+        Proof::Simulated { gone, until_later, added, symptoms, errors, warnings } => {
             let gone = match gone.is_empty() {
                 true => "repairs no finding alone".to_owned(),
                 false => format!("repairs {}", problem_names(gone)),
             };
             let mut text = format!("simulated result: {gone}; {}", remaining(*errors, *warnings));
+            if !symptoms.is_empty() {
+                text.push_str(&format!("; symptoms that end later: {}", problem_names(symptoms)));
+            }
             if !until_later.is_empty() {
                 text.push_str(&format!("; new until a later step: {}", problem_names(until_later)));
             }

@@ -111,7 +111,7 @@ fn proof(proof: &Proof) -> ProofDocument {
         left: None,
     };
     match proof {
-        Proof::Simulated { gone, until_later, added, errors, warnings } => ProofDocument {
+        Proof::Simulated { gone, until_later, added, symptoms: _, errors, warnings } => ProofDocument {
             gone: problems(gone),
             added: problems(added),
             until_later: problems(until_later),
