@@ -77,20 +77,27 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, enough: u32) -> Finding
     if available < AN_OUTAGE { finding } else { finding.parameter("as-set").fails_rows([]) }
 }
 
+/// Lists who set fields of an object, the subresource, and when.
+const MANAGERS: &str =
+    r#"{range .metadata.managedFields[*]}{.manager}{" "}{.subresource}{" "}{.time}{"\n"}{end}"#;
+
 fn remedy(ctx: &Context<'_>, component: &Component<'_>, enough: u32) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let remedy = Remedy::new();
     if component.wanted() < enough {
         let remedy = remedy.run(
             StepKind::Command,
-            "Check whether a HorizontalPodAutoscaler or a GitOps tool sets its replicas",
+            format!(
+                "Check whether a HorizontalPodAutoscaler or a GitOps tool sets its replicas: it would reset them after \
+                 the next step. If one does, set at least {enough} there instead (minReplicas, or in Git)"
+            ),
             Command::lines([
                 kubectl().namespace(namespace).words("get horizontalpodautoscalers"),
                 kubectl()
                     .namespace(namespace)
                     .words("get deployment")
                     .operand(&component.deployment.metadata.name)
-                    .words("-o yaml --show-managed-fields"),
+                    .option("-o", format!("jsonpath={MANAGERS}")),
             ]),
         );
         upgrade::step(

@@ -1,5 +1,6 @@
 //! Repairs of a component whose pods find no node.
 
+use crate::checks::words::some;
 use crate::checks::{Context, quota};
 use crate::command::{Arg, kubectl};
 use crate::finding::{Remedy, StepKind};
@@ -52,8 +53,40 @@ pub(super) fn labelled(
             format!("Remove {text} from nodeSelector in the values of the chart, since no node has it"),
         ),
     };
-    let label = kubectl().words("label node").operand(Arg::placeholder("NODE_NAME")).operands(&listed);
-    remedy.run(StepKind::Command, "Or label a node (set NODE_NAME to its name)", label)
+    let label = |node: Arg| kubectl().words("label node").operand(node).operands(&listed);
+    match usable_nodes(ctx).split_first() {
+        Some((first, others)) => {
+            let others = match others {
+                [] => String::new(),
+                names => format!(". Other nodes: {}", some(names, NAMED)),
+            };
+            remedy.run(
+                StepKind::Command,
+                format!("Or label a node, such as {first}{others}"),
+                label(Arg::from(first)),
+            )
+        }
+        None => {
+            let node = Arg::placeholder("NODE_NAME");
+            remedy.run(StepKind::Command, "Or label a node (set NODE_NAME to its name)", label(node))
+        }
+    }
+}
+
+/// Maximum number of named nodes.
+const NAMED: usize = 5;
+
+/// The label of Kubernetes control-plane nodes, which usually have a taint.
+const KUBERNETES_CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
+
+/// The names of the Linux nodes for pods.
+fn usable_nodes(ctx: &Context<'_>) -> Vec<String> {
+    let is_usable = |node: &&Node| {
+        !node.spec.unschedulable
+            && node.status.node_info.operating_system != "windows"
+            && node.metadata.label(KUBERNETES_CONTROL_PLANE).is_none()
+    };
+    ctx.for_steps::<Node>().iter().filter(is_usable).map(|node| node.metadata.name.clone()).collect()
 }
 
 /// Whether the chart's values set one of these labels; `None` if the values are unknown.
