@@ -60,7 +60,13 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
         StepKind::Command,
         "List the meshed pods that could not start since then, and delete them: a pod keeps the network that it \
          started with",
-        started.words("--field-selector status.phase=Pending"),
+        started.clone().words("--field-selector status.phase=Pending"),
+    );
+    let remedy = remedy.run(
+        StepKind::Command,
+        "List the meshed pods by age. Those that started after linkerd-cni was lost and run may bypass their proxy: \
+         restart their workloads too",
+        started.words("--field-selector status.phase=Running --sort-by=.metadata.creationTimestamp"),
     );
     let finding = ctx
         .finding(subject, message)
