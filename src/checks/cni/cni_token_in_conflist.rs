@@ -101,8 +101,8 @@ fn remedy(
         Severity::Info => remedy,
         Severity::Warning | Severity::Error => remedy.run(
             StepKind::Command,
-            "Invalidate the token: one of a pod ends with the pod, which the restart replaces; one of a Secret ends \
-             when you delete the Secret. This command lists such Secrets",
+            "Invalidate the token. The token of a pod becomes invalid when the restart replaces the pod. If a Secret \
+             holds the token, delete that Secret. This command lists the Secrets with tokens",
             kubectl()
                 .namespace(target(ctx).namespace)
                 .words("get secrets --field-selector type=kubernetes.io/service-account-token"),

@@ -235,7 +235,7 @@ pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: O
     if victims.is_empty() {
         return remedy.run(
             StepKind::Command,
-            "List the pods that started without a proxy since this check, and restart their workloads",
+            "List the pods that started without a proxy while the webhook was down, and restart their workloads",
             meshdoctor().words("check --only pod-missing-proxy"),
         );
     }

@@ -439,7 +439,8 @@ impl<'a> PlanPrinter<'a> {
         self.details.symptoms(&all.into_iter().collect::<Vec<_>>().join(", "))
     }
 
-    /// ` (after error 1)`, or ` (fixed by steps 1 and 2)` for a finding whose steps all belong to others.
+    /// ` (after error 1)`, or ` (fixed by steps 1 and 2)` for a finding whose steps all belong to others, and ` (steps
+    /// 1, 2 and 6)` for one with further steps.
     fn note(&self, planned: &PlannedFinding) -> String {
         let own =
             self.order.steps.get(&planned.number).filter(|_| self.order.shared.contains_key(&planned.number));
@@ -456,7 +457,11 @@ impl<'a> PlanPrinter<'a> {
                 };
                 match own.filter(|own| own.iter().any(is_foreign)) {
                     Some(own) => {
-                        format!(" (fixed by {})", describe(&own.iter().copied().collect::<Vec<_>>()))
+                        let steps = describe(&own.iter().copied().collect::<Vec<_>>());
+                        match own.iter().all(is_foreign) {
+                            true => format!(" (fixed by {steps})"),
+                            false => format!(" ({steps})"),
+                        }
                     }
                     None => String::new(),
                 }
