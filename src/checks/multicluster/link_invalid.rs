@@ -10,7 +10,7 @@ use crate::checks::policy::applied;
 use crate::checks::reported::confirming;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Severity, StepKind};
+use crate::finding::{Applies, Evidence, Remedy, Severity, StepKind};
 use crate::item::Kind;
 use crate::knowledge::go_duration;
 use crate::model::managed_by::ManagedBy;
@@ -178,7 +178,7 @@ fn remedy(ctx: &Context<'_>, link: &Link, faults: &[LinkFault<'_>]) -> Remedy {
         [LinkFault { path: TIMEOUT, value, .. }] => (TIMEOUT, "timeout", value, "30s"),
         [LinkFault { path: PATH, wrong: Wrong::Relative, value }] => {
             let act = format!("Set {PATH} to /{value}");
-            return patched(link, "path", &format!("/{value}"), &act);
+            return patched(ctx, link, "path", &format!("/{value}"), &act);
         }
         _ => return link_again(ctx, Remedy::new(), link),
     };
@@ -187,11 +187,11 @@ fn remedy(ctx: &Context<'_>, link: &Link, faults: &[LinkFault<'_>]) -> Remedy {
         Ok(0) | Err(_) => otherwise.to_owned(),
     };
     let act = format!("Set {path} to a positive duration with a unit, such as {wanted}");
-    patched(link, name, &wanted, &act)
+    patched(ctx, link, name, &wanted, &act)
 }
 
 /// Sets one field of the probe.
-fn patched(link: &Link, name: &str, wanted: &str, act: &str) -> Remedy {
+fn patched(ctx: &Context<'_>, link: &Link, name: &str, wanted: &str, act: &str) -> Remedy {
     if let Some(git) = ManagedBy::from_metadata(&link.metadata).in_git() {
         return Remedy::new().step(StepKind::Note, format!("{act}; {git}"));
     }
@@ -202,10 +202,12 @@ fn patched(link: &Link, name: &str, wanted: &str, act: &str) -> Remedy {
         .operand(&link.metadata.name)
         .words("--type=merge -p")
         .arg(patch.to_string());
-    Remedy::new().run(StepKind::Command, act, patch).step(
-        StepKind::Note,
-        "Alternatively, create the link again with the linkerd CLI of the installed release",
-    )
+    let mut remedy = link_again(ctx, Remedy::new().run(StepKind::Command, act, patch), link);
+    if let Some(last) = remedy.steps.last_mut() {
+        last.text = last.text.replacen("Create", "Alternatively, create", 1);
+        last.applies = Applies::Instead;
+    }
+    remedy
 }
 
 /// The faults of a Link, field by field.

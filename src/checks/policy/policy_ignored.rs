@@ -6,6 +6,7 @@ use super::survey::{
     existing, field, mend_or_delete, noun, on, support_after, with_noun,
 };
 use crate::checks::{Context, Judgement};
+use crate::command::meshdoctor;
 use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::model::policy::{Ignored, OutboundIndex, OutboundObjects, Protocol, RouteKind};
 use crate::objects::{Kind, Meta, ParentRef, Route, TCPRoute, TLSRoute};
@@ -198,9 +199,10 @@ fn timeouts(ctx: &Context<'_>, route: &Route) -> Option<Finding> {
                          (since 2.16)",
                         on("annotate", Kind::HTTPRoute, meta).arg(format!("{TIMEOUT}={first}")),
                     )
-                    .step(
-                        StepKind::Note,
-                        "Or upgrade to edge-25.11.3 or later (2.20), which reads the field",
+                    .run(
+                        StepKind::Upgrade,
+                        "Or upgrade to edge-25.11.3 or later (2.20), which reads the field. This command prints the plan",
+                        meshdoctor().words("check --to 2.20 -o plan"),
                     ),
             ),
     )

@@ -4,6 +4,7 @@ use super::cli_install::install;
 use super::compared::all_failed;
 use crate::checks::control_plane::installation::{minors, of_control_plane};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::meshdoctor;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::knowledge::Knowledge;
 use crate::objects::Pod;
@@ -40,11 +41,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::other("linkerd CLI", cli.as_str()))
         .evidence(seen)
         .fails_rows(all_failed(ctx, ctx.optional_list::<Pod>(), cli, LinkerdVersion::same_build, |rows| rows.cli))
-        .remedy(remedy(ctx.knowledge, &control_plane, ahead.is_some_and(|ahead| ahead > 0)));
+        .remedy(remedy(ctx.knowledge, &control_plane, ahead.is_some_and(|ahead| ahead > 0).then_some(cli)));
     Ok(vec![finding].into())
 }
 
-fn remedy(knowledge: &Knowledge, control_plane: &LinkerdVersion, newer: bool) -> Remedy {
+/// The steps; `newer`: the version of a CLI of a later minor.
+fn remedy(knowledge: &Knowledge, control_plane: &LinkerdVersion, newer: Option<&LinkerdVersion>) -> Remedy {
     let remedy = Remedy::new();
     let text = "Use the CLI of the installed version against this cluster";
     let remedy = match control_plane.channel() {
@@ -56,13 +58,12 @@ fn remedy(knowledge: &Knowledge, control_plane: &LinkerdVersion, newer: bool) ->
         }
         _ => remedy.step(StepKind::Command, format!("{text}: {control_plane}, from its vendor")),
     };
-    if newer {
-        remedy.step(
+    match newer {
+        Some(cli) => remedy.run(
             StepKind::Upgrade,
-            "Or, if you began an upgrade with it, finish the upgrade: the control plane one minor at a \
-             time, then the workloads",
-        )
-    } else {
-        remedy
+            "Or, if you began an upgrade with it, finish the upgrade. This command prints its plan",
+            meshdoctor().words("check --to").arg(cli.to_string()).words("-o plan"),
+        ),
+        None => remedy,
     }
 }

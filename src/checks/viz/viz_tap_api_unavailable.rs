@@ -4,7 +4,7 @@ use super::tap::API;
 use crate::checks::extensions::{absent, extension_namespace, own, reinstall, runs};
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
+use crate::command::{Call, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Scope};
 use crate::objects::{APIService, Condition, Pod};
@@ -124,6 +124,11 @@ fn egress_socket(message: &str) -> Option<&str> {
     rest.split_once(": ").map(|(path, _)| path).filter(|path| path.starts_with('/'))
 }
 
+/// A command about konnectivity, with the labels of the manifests in Kubernetes' documentation.
+fn konnectivity(words: &'static str) -> Call {
+    kubectl().namespace("kube-system").words(words)
+}
+
 fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
     let gone = matches!(state, TapProblem::Gone);
     let message = match state {
@@ -141,14 +146,23 @@ fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
     };
     let fix = match state {
         TapProblem::Gone => reinstall(ctx, Remedy::new(), Extension::Viz, ""),
-        TapProblem::Unreached { socket: Some(path) } => Remedy::new().run(
-            StepKind::Command,
-            format!(
-                "Repair the API server's egress proxy (konnectivity) on the Kubernetes control-plane nodes: \
-                 the API server cannot open {path}. The column AVAILABLE shows True once it works"
+        TapProblem::Unreached { socket: Some(path) } => Remedy::new()
+            .run(
+                StepKind::Command,
+                format!(
+                    "Repair the API server's egress proxy (konnectivity) on the Kubernetes control-plane nodes: the API \
+                     server cannot open {path}. These commands show its pods and log, unless the provider hides them"
+                ),
+                Command::lines([
+                    konnectivity("get pods -o wide -l").arg("k8s-app in (konnectivity-server,konnectivity-agent)"),
+                    konnectivity("logs --tail=50 -l k8s-app=konnectivity-server"),
+                ]),
+            )
+            .run(
+                StepKind::Command,
+                "Check that the API server reaches tap: the column AVAILABLE shows True",
+                kubectl().words("get apiservices.apiregistration.k8s.io").arg(API),
             ),
-            kubectl().words("get apiservices.apiregistration.k8s.io").arg(API),
-        ),
         TapProblem::Unreached { socket: None } => Remedy::new()
             .run(
                 StepKind::Command,

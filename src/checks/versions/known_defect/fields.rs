@@ -18,6 +18,13 @@ use crate::objects::{
     Service, StatefulSet, Texts, Workload,
 };
 
+/// The source of an Argo CD Application, and the objects that its last sync could not apply.
+const FAILED_TO_SYNC: &str = concat!(
+    r#"{.spec.source.repoURL}{" "}{.spec.source.path}{"\n"}"#,
+    r#"{range .status.operationState.syncResult.resources[?(@.status=="SyncFailed")]}"#,
+    r#"{.kind}{" "}{.namespace}/{.name}{"\n"}{end}"#,
+);
+
 /// The kinds with a part of their fields.
 const IN_PART: [Kind; 8] = [
     Kind::ConfigMap,
@@ -178,11 +185,15 @@ impl<'a> ObjectFields<'a> {
         Subject::object(self.kind, namespace, name)
     }
 
-    /// The command that shows the object of an event.
+    /// The command that shows the object of an event, or the objects that an Application could not apply.
     pub(super) fn show(&self) -> Option<Call> {
         let about = &self.event()?.about;
         let get = kubectl().namespace(&about.namespace).words("get").arg(about.kind.to_lowercase());
-        (!about.name.is_empty()).then(|| get.operand(about.name.as_str()).words("-o yaml"))
+        let get = (!about.name.is_empty()).then(|| get.operand(about.name.as_str()))?;
+        Some(match about.kind.as_str() {
+            "Application" => get.option("-o", format!("jsonpath={FAILED_TO_SYNC}")),
+            _ => get.words("-o yaml"),
+        })
     }
 
     /// Whether it is one of manifests that are not applied yet.
