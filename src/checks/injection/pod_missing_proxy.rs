@@ -116,8 +116,8 @@ impl MulticlusterPart {
             ),
             MulticlusterPart::Gateway { exports: false } => (
                 Severity::Info,
-                "the gateway has no linkerd-proxy, and no other container of it accepts connections. No exported \
-                 Service was found, so other clusters call nothing here",
+                "the gateway has no linkerd-proxy, and no other container of it accepts connections. Other clusters \
+                 cannot reach Services through it, but no exported Service was found",
             ),
             MulticlusterPart::Mirror => (
                 Severity::Error,
