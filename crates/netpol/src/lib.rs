@@ -22,8 +22,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use expression::Expression;
-pub use form::{Action, AppliedPolicy, Match, Policy, Ports, Rule, Which};
-use form::{Label, Peers, Subject};
+pub use form::{Action, AppliedPolicy, Match, Peers, Policy, Ports, Rule, Which};
+use form::{Label, Subject};
 pub use peers::RulesByPeer;
 
 use meshdoctor_core::networks;

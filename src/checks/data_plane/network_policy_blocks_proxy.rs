@@ -3,7 +3,7 @@
 
 mod outgoing;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::transport::{Mode, OWN, Transport, declared, inbound_port};
 use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
@@ -14,15 +14,16 @@ use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::model::transport::MODE;
 use crate::network_policy::{
-    Action, AppliedPolicy, DecidedBy, Direction, Match, Peer, Policies, Policy, Port, Ports, Rule, Verdict,
-    Which,
+    Action, AppliedPolicy, DecidedBy, Direction, Match, Peer, Peers, Policies, Policy, Port, Ports, Rule,
+    Verdict, WHOM, Which,
 };
-use crate::objects::{ConfigMap, Kind, Pod};
+use crate::objects::{ConfigMap, Kind, NetworkPolicyRule, Pod};
 
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;
 
 /// A policy that blocks proxy traffic, and the pods that it selects.
+#[derive(Clone)]
 struct BlockingPolicy<'a> {
     policy: Policy<'a>,
     /// The ports in its allow rules, as text; for egress, in the rules about the pods that clients cannot reach.
@@ -32,12 +33,24 @@ struct BlockingPolicy<'a> {
     denies: bool,
     /// Whether that rule restricts requests in addition to ports.
     asks: bool,
+    /// The other rules to extend.
+    more: BTreeSet<(String, bool)>,
+    /// Whether the port of the proxy is open to some of the clients.
+    partly: bool,
     pods: Pods<'a>,
     /// For egress: the pods that they cannot reach.
     to: Quoted<'a>,
 }
 
-impl BlockingPolicy<'_> {
+impl<'a> BlockingPolicy<'a> {
+    /// Adds the rules of the same policy that another pod or peer shows.
+    fn add_rules(&mut self, other: &BlockingPolicy<'a>) {
+        self.partly &= other.partly;
+        let first = std::iter::once((other.field.clone(), other.asks));
+        let own = self.field.clone();
+        self.more.extend(first.chain(other.more.iter().cloned()).filter(|(field, _)| *field != own));
+    }
+
     /// Adds the ports of allow rules, each once.
     fn add_ports(&mut self, named: Vec<String>) {
         for port in named {
@@ -49,7 +62,7 @@ impl BlockingPolicy<'_> {
 }
 
 /// The first of many pods, and their number.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Quoted<'a> {
     first: Vec<&'a Pod>,
     count: usize,
@@ -75,7 +88,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods: Vec<&Pod> = pods?.iter().filter(counts).collect();
     let mut shut = BTreeMap::new();
     for (place, pod) in pods.iter().enumerate().filter(|(_, pod)| ctx.judges(&pod.metadata.namespace)) {
-        incoming(ctx, &policies, &transport, (place, pod), &mut shut);
+        incoming(ctx, (&policies, &transport), (place, pod), &pods, &mut shut);
     }
     outgoing::outgoing(ctx, &policies, &transport, &pods, &mut shut);
     let findings = shut
@@ -87,9 +100,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Policies that allow clients on ports of the application, but not on the port of the proxy.
 fn incoming<'a>(
     ctx: &Context<'_>,
-    policies: &Policies<'a>,
-    transport: &Transport,
+    (policies, transport): (&Policies<'a>, &Transport),
     (place, pod): (usize, &'a Pod),
+    clients: &[&'a Pod],
     shut: &mut All<'a>,
 ) {
     let number = inbound_port(pod);
@@ -104,8 +117,14 @@ fn incoming<'a>(
     };
     match said(number) {
         Verdict::Open | Verdict::Through(_) => {}
-        // A rule allows some clients, which are unknown.
-        Verdict::Unknown(doubts) if asks_only_whom(&doubts) => {}
+        // A rule allows some clients. Other rules may allow more clients on ports of the application.
+        Verdict::Unknown(doubts) if asks_only_whom(&doubts) => {
+            if doubts.iter().all(|doubt| doubt.why == WHOM) {
+                for found in partly(policies, &holding, (pod, number), asked, clients) {
+                    add(shut, number, found, (place, pod));
+                }
+            }
+        }
         Verdict::Unknown(doubts) => {
             if holding.iter().any(|(held, _)| held.rules.iter().any(|rule| asked(&rule))) {
                 cannot_say(ctx, &doubts);
@@ -117,9 +136,9 @@ fn incoming<'a>(
             let counts = |held: &AppliedPolicy<'_>, rule: &Rule<'_>| {
                 denies.is_none_or(|denies| before(held, rule, denies, &holding))
             };
-            let mut found = holding.iter().filter_map(|(held, _)| {
-                let rule = held.rules.iter().find(|rule| asked(rule) && counts(held, rule))?;
-                Some(of_rule(held, rule))
+            let mut found = holding.iter().flat_map(|(held, _)| {
+                let rules = held.rules.iter().filter(|rule| asked(rule) && counts(held, rule));
+                rules.map(|rule| of_rule(held, rule))
             });
             match (found.next(), denies) {
                 (Some(first), _) => {
@@ -134,6 +153,54 @@ fn incoming<'a>(
                 (None, _) => {}
             }
         }
+    }
+}
+
+/// The rules that allow clients on ports of the application to whom no rule opens the port of the proxy. Only
+/// the peers of Kubernetes policies are compared.
+fn partly<'a>(
+    policies: &Policies<'a>,
+    holding: &[(&AppliedPolicy<'a>, Match)],
+    (pod, number): (&'a Pod, u16),
+    asked: impl Fn(&&Rule<'_>) -> bool,
+    clients: &[&'a Pod],
+) -> Vec<BlockingPolicy<'a>> {
+    let port = Port { protocol: "TCP", number, of: Some(pod) };
+    let all = || holding.iter().flat_map(|(held, _)| held.rules.iter().map(move |rule| (*held, rule)));
+    let applies = holding.iter().all(|(_, fits)| *fits == Match::Yes);
+    if !applies || all().any(|(_, rule)| content(rule).is_none()) {
+        return Vec::new();
+    }
+    let opening = all().filter(|(_, rule)| rule.holds_port(port) != Match::No);
+    let opened: Vec<_> = opening.filter_map(|(_, rule)| content(rule)).flat_map(|rule| &rule.peers).collect();
+    let is_open_to_all = |rule: &Rule<'a>| {
+        content(rule).is_some_and(|rule| rule.peers.iter().all(|peer| opened.contains(&peer)))
+    };
+    let is_blocked = |held: &AppliedPolicy<'a>, rule: &Rule<'a>, client: &'a Pod| {
+        let peer = Peer::Pod(client);
+        policies.means(held, rule, Direction::Ingress, pod, peer) == Match::Yes
+            && matches!(policies.passage_of(holding, Direction::Ingress, pod, port, peer), Verdict::Shut(_))
+    };
+    all()
+        .filter(|(_, rule)| asked(rule) && rule.holds_port(port) == Match::No)
+        // A rule without peers is for all clients. The rules that open the port of the proxy name some.
+        .filter(|(held, rule)| {
+            rule.is_for_all()
+                || (!is_open_to_all(rule) && clients.iter().any(|client| is_blocked(held, rule, client)))
+        })
+        .map(|(held, rule)| BlockingPolicy {
+            named: rule.ports.iter().map(Ports::describe).collect(),
+            partly: true,
+            ..of_rule(held, rule)
+        })
+        .collect()
+}
+
+/// The rule of a Kubernetes policy.
+fn content<'a>(rule: &Rule<'a>) -> Option<&'a NetworkPolicyRule> {
+    match rule.peers {
+        Peers::Kubernetes(rule) => Some(rule),
+        Peers::Cilium(_) | Peers::Calico(_) | Peers::Admin(_) => None,
     }
 }
 
@@ -184,7 +251,17 @@ fn new<'a>(
     let rules = rules.filter(|rule| rule.action == Action::Allow);
     let named = rules.flat_map(|rule| &rule.ports).map(Ports::describe).collect();
     let field = field.to_owned();
-    BlockingPolicy { policy, named, field, denies, asks: false, pods: Pods::new(), to: Quoted::default() }
+    BlockingPolicy {
+        policy,
+        named,
+        field,
+        denies,
+        asks: false,
+        more: BTreeSet::new(),
+        partly: false,
+        pods: Pods::new(),
+        to: Quoted::default(),
+    }
 }
 
 fn of_rule<'a>(held: &AppliedPolicy<'a>, rule: &Rule<'a>) -> BlockingPolicy<'a> {
@@ -194,7 +271,16 @@ fn of_rule<'a>(held: &AppliedPolicy<'a>, rule: &Rule<'a>) -> BlockingPolicy<'a> 
 /// Adds a pod, by its index, that a policy closes to clients.
 fn add<'a>(shut: &mut All<'a>, port: u16, found: BlockingPolicy<'a>, (place, pod): (usize, &'a Pod)) {
     let at = (Direction::Ingress, found.policy.key(), found.denies, port);
-    shut.entry(at).or_insert(found).pods.insert(place, pod);
+    match shut.get_mut(&at) {
+        Some(known) => {
+            known.add_rules(&found);
+            known.add_ports(found.named);
+            known.pods.insert(place, pod);
+        }
+        None => {
+            shut.entry(at).or_insert(found).pods.insert(place, pod);
+        }
+    }
 }
 
 fn finding(
@@ -223,6 +309,10 @@ fn finding(
         _ => "ports of the application".to_owned(),
     };
     let message = match (direction, shut.denies) {
+        (Direction::Ingress, false) if shut.partly => format!(
+            "{policy} allows more clients on {ports} than on port {port} of the proxy. Meshed clients connect to the \
+             proxy, and some of them get no answer"
+        ),
         (Direction::Ingress, false) => format!(
             "{policy} allows clients only on {ports}. Meshed clients connect to port {port} of the proxy and get no \
              answer"
@@ -242,6 +332,9 @@ fn finding(
     };
     let (field, said) = match (shut.denies, shut.policy, direction) {
         (true, ..) => (shut.field.clone(), format!("denies port {port}")),
+        (false, Policy::Kubernetes(_), _) if shut.partly => {
+            (format!("{}.ports", shut.field), named.join(", "))
+        }
         (false, Policy::Kubernetes(_), direction) => {
             (format!("spec.{}[].ports", direction.field()), named.join(", "))
         }
@@ -301,13 +394,21 @@ fn remedy(direction: Direction, port: u16, shut: &BlockingPolicy<'_>) -> Remedy 
         let openings = [(network_policies::PeerSelector::Pods, vec![("TCP", port)])];
         return network_policies::remedy(&decides, direction, &openings, words);
     }
-    let path = pointer(&shut.field);
-    let (path, value) = match shut.policy {
+    let first = std::iter::once((&shut.field, shut.asks));
+    let rules = first.chain(shut.more.iter().map(|(field, asks)| (field, *asks)));
+    let add = patch(shut.policy, rules.map(|(field, asks)| opened(shut.policy, field, asks, port)).collect());
+    elsewhere(Remedy::new().run(StepKind::Command, words, add))
+}
+
+/// The operation of a patch that adds the port of the proxy to a rule.
+fn opened(policy: Policy<'_>, field: &str, asks: bool, port: u16) -> serde_json::Value {
+    let path = pointer(field);
+    let (path, value) = match policy {
         Policy::Kubernetes(_) => {
             (format!("{path}/ports/-"), serde_json::json!({"protocol": "TCP", "port": port}))
         }
         // Request rules of the other ports must not apply to the port of the proxy.
-        Policy::Cilium(_) if shut.asks => {
+        Policy::Cilium(_) if asks => {
             let list = path.rsplit_once('/').map_or(path.as_str(), |(list, _)| list);
             let ports = [serde_json::json!({"port": port.to_string(), "protocol": "TCP"})];
             (format!("{list}/-"), serde_json::json!({ "ports": ports }))
@@ -321,8 +422,7 @@ fn remedy(direction: Direction, port: u16, shut: &BlockingPolicy<'_>) -> Remedy 
             (format!("{path}/{list}/-"), network_policies::port_of_administrator(kind, "TCP", port))
         }
     };
-    let add = patch(shut.policy, vec![serde_json::json!({"op": "add", "path": path, "value": value})]);
-    elsewhere(Remedy::new().run(StepKind::Command, words, add))
+    serde_json::json!({"op": "add", "path": path, "value": value})
 }
 
 impl Quoted<'_> {

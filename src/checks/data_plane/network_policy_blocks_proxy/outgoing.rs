@@ -57,7 +57,8 @@ pub(super) fn outgoing<'a>(
             for shut in between(ctx, policies, transport, clients, (client, server)) {
                 let at = (Direction::Egress, shut.policy.key(), shut.denies, number);
                 let named = shut.named.clone();
-                let (known, classes) = found.entry(at).or_insert_with(|| (shut, BTreeSet::new()));
+                let (known, classes) = found.entry(at).or_insert_with(|| (shut.clone(), BTreeSet::new()));
+                known.add_rules(&shut);
                 known.add_ports(named);
                 classes.insert(class);
             }
@@ -67,7 +68,8 @@ pub(super) fn outgoing<'a>(
             let first = pods.next().map(|(place, _)| place);
             let only = first.filter(|_| pods.next().is_none());
             let named = new.named.clone();
-            let entry = shut.entry(at).or_insert(new);
+            let entry = shut.entry(at).or_insert_with(|| new.clone());
+            entry.add_rules(&new);
             entry.add_ports(named);
             entry.pods.extend(clients.pods.iter().filter(|(place, _)| Some(**place) != only));
             let reached = reached.entry(at).or_default();
