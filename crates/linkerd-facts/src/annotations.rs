@@ -22,12 +22,16 @@ pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 pub const INGRESS_CLASS: &str = "kubernetes.io/ingress.class";
 /// Marks pods with their own network interface and security groups on AWS.
 pub const POD_ENI: &str = "vpc.amazonaws.com/pod-eni";
+/// What a VerticalPodAutoscaler changed in a pod when it was created.
+pub const VPA_UPDATES: &str = "vpaUpdates";
+/// The protocol by which ingress-nginx calls the backends of an Ingress.
+pub const BACKEND_PROTOCOL: &str = "nginx.ingress.kubernetes.io/backend-protocol";
 /// Marks objects that Helm creates and waits for, apart from the other objects of a release.
 pub const HELM_HOOK: &str = "helm.sh/hook";
 /// How Argo CD syncs an object: options, separated by commas.
 pub const ARGO_CD_OPTIONS: &str = "argocd.argoproj.io/sync-options";
 /// Annotations of other tools that checks read.
-pub const OTHERS: [&str; 16] = [
+pub const OTHERS: [&str; 18] = [
     HELM_HOOK,
     ARGO_CD_OPTIONS,
     UID_RANGE,
@@ -35,6 +39,8 @@ pub const OTHERS: [&str; 16] = [
     INGRESS_CLASS,
     "ingressclass.kubernetes.io/is-default-class",
     POD_ENI,
+    VPA_UPDATES,
+    BACKEND_PROTOCOL,
     "nginx.ingress.kubernetes.io/affinity",
     "nginx.ingress.kubernetes.io/service-upstream",
     "nginx.org/use-cluster-ip",

@@ -35,6 +35,7 @@ pub mod skipped;
 pub mod traffic;
 pub mod transport;
 pub mod validation;
+pub mod vertical_autoscaler;
 
 pub use cluster::{Answer, Cluster, is_kept_in_full};
 pub use linkerd_policy as policy;

@@ -2,10 +2,12 @@
 
 use crate::checks::diagnosed::{by_workload, exporting, proxies, quoted};
 use crate::checks::{Context, Judgement, rewrite};
+use crate::command::kubectl;
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::MetricMeaning::ResidentMemory;
-use crate::model::quantity;
+use crate::model::{quantity, vertical_autoscaler};
 use crate::objects::Pod;
+use crate::objects::container::PROXY_CONTAINER;
 
 /// Share of the limit in percent.
 const MOST: f64 = 80.0;
@@ -51,6 +53,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The step that doubles the largest limit of the workload's proxies.
 fn raised(ctx: &Context<'_>, full: &[(&Pod, (f64, f64))]) -> Remedy {
     let Some((pod, _)) = full.first() else { return Remedy::new() };
+    if let Some(name) = vertical_autoscaler::of_proxy_memory(pod) {
+        return Remedy::new().run(
+            StepKind::Command,
+            format!(
+                "Add {{containerName: {PROXY_CONTAINER}, mode: \"Off\"}} to the containerPolicies of \
+                 VerticalPodAutoscaler {name}, which sets the proxy's memory and overrides {KEY}"
+            ),
+            kubectl().namespace(&pod.metadata.namespace).words("edit verticalpodautoscaler").operand(name),
+        );
+    }
     let limit = full.iter().map(|(_, (_, limit))| *limit).fold(0.0, f64::max);
     let twice = format!("{:.0}Mi", (2.0 * limit / MB).ceil());
     let act = format!("Raise the limit with {KEY}: {twice:?}");

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::annotations::VPA_UPDATES;
 use crate::checks::restart::{Needs, of_namespaces, renew};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
@@ -15,6 +16,7 @@ use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
 use crate::model::pod_status::{container_has_failed, counts_as_unwell, label, lost_readiness, unhealthy};
+use crate::model::vertical_autoscaler;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::{ContainerState, ContainerStatus, Terminated};
 use crate::objects::{Event, Pod, Time};
@@ -43,6 +45,8 @@ enum Stage {
     Stopped,
     /// The proxy has not been started.
     NotStarted,
+    /// The pod has the label of meshed pods, but no proxy.
+    Absent,
     /// The scheduler finds no node for the pod.
     Unscheduled,
     /// The pod was just created, and none of its containers has failed.
@@ -141,6 +145,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The state of an unhealthy pod; `None` if it is healthy.
 fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
+    if pod.spec.proxy().is_none() && !pod.spec.containers.is_empty() {
+        return Some(Stage::Absent);
+    }
     let status = pod.container_status(PROXY_CONTAINER);
     if status.is_some_and(|status| status.ready) {
         return match unhealthy(pod) {
@@ -215,6 +222,15 @@ fn memory_limit(pod: &Pod) -> Option<Evidence> {
     (!limit.is_empty()).then(|| Evidence::field(object, path, limit))
 }
 
+/// What a VerticalPodAutoscaler changed in a pod whose proxy was OOM-killed.
+fn resize(pod: &Pod) -> Option<Evidence> {
+    of_proxy(pod).and_then(killed)?;
+    vertical_autoscaler::of_proxy_memory(pod)?;
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let said = pod.metadata.annotation(VPA_UPDATES).unwrap_or_default();
+    Some(Evidence::field(object, format!("metadata.annotations[{VPA_UPDATES}]"), said))
+}
+
 /// The first container that has failed, as opposed to not started: list, status.
 fn obstacle(pod: &Pod) -> Option<(&'static str, &ContainerStatus)> {
     let init = pod.status.init_container_statuses.iter().map(|status| (INIT, status));
@@ -247,6 +263,10 @@ fn message(stage: Stage) -> &'static str {
         Stage::NotStarted => {
             "linkerd-proxy has not been started because an earlier container or step fails, so its pod \
              serves no traffic"
+        }
+        Stage::Absent => {
+            "the pod has the label linkerd.io/control-plane-ns, but no linkerd-proxy. Meshed clients expect its mesh \
+             identity, so their connections to it fail"
         }
         Stage::Unscheduled => {
             "the pod does not run, because the scheduler finds no node that accepts it. Its proxy has not failed"
@@ -291,11 +311,12 @@ fn finding(
         },
         Stage::Unscheduled | Stage::Starting | Stage::OtherContainer | Stage::Over(_) => remedy,
         Stage::Stopped => stopped(ctx, owner, pods, &names),
+        Stage::Absent => absent(ctx, owner, &names),
         Stage::Unprobed => unprobed(ctx, owner, first, &names),
         Stage::Unready | Stage::Lost | Stage::Ended | Stage::Killed
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
-            let mut remedy = more_memory(remedy);
+            let mut remedy = more_memory(remedy, pods);
             remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, "only new pods get the new limit"));
             remedy
         }
@@ -323,13 +344,16 @@ fn finding(
         .finding(owner.subject(names), message(stage))
         .evidences(pods.iter().take(QUOTED).map(|pod| pod_evidence(pod, warnings)))
         .evidences(pods.iter().find_map(|pod| memory_limit(pod)))
+        .evidences(pods.iter().find_map(|pod| resize(pod)))
         .remedy(remedy);
     match stage {
         // An unready proxy waits for answers of these components.
         Stage::Unready => ["identity", "destination"]
             .into_iter()
             .fold(finding, |finding, component| finding.tie(component_missing(component))),
-        Stage::Lost | Stage::Unprobed | Stage::Ended | Stage::Stopped | Stage::NotStarted => finding,
+        Stage::Lost | Stage::Unprobed | Stage::Ended | Stage::Stopped | Stage::NotStarted | Stage::Absent => {
+            finding
+        }
         // The proxy is ready, which is all that linkerd check requires.
         Stage::Killed => finding.severity(Severity::Warning).parameter("killed").fails_rows([]),
         // These states are not problems of the mesh, or not yet. linkerd check waits for them, and then
@@ -360,6 +384,17 @@ fn stopped(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], names: &[String]) ->
     remedy
 }
 
+/// The steps for pods that are labelled as meshed, but have no proxy.
+fn absent(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> Remedy {
+    let mut remedy = Remedy::new().step(
+        StepKind::Note,
+        "Remove the label linkerd.io/control-plane-ns from the pod template, or from the object whose labels an \
+         operator copies. Only the injector sets it. If the pods need a proxy, set linkerd.io/inject: enabled",
+    );
+    remedy.steps.push(renew(ctx, owner, names, Needs::NewPods, "running pods keep the label"));
+    remedy
+}
+
 /// The steps for a native sidecar whose startup probe no longer runs.
 fn unprobed(ctx: &Context<'_>, owner: &Owner, pod: &Pod, names: &[String]) -> Remedy {
     let log = kubectl().namespace(&owner.namespace).words("logs --previous").operand(&pod.metadata.name);
@@ -380,12 +415,29 @@ fn of_proxy(pod: &Pod) -> Option<&ContainerStatus> {
 }
 
 /// Adds the step for an OOM-killed proxy.
-fn more_memory(remedy: Remedy) -> Remedy {
+fn more_memory(remedy: Remedy, pods: &[&Pod]) -> Remedy {
+    if let Some((namespace, name)) = resized(pods) {
+        return remedy.run(
+            StepKind::Command,
+            format!(
+                "Add {{containerName: {PROXY_CONTAINER}, mode: \"Off\"}} to the containerPolicies of \
+                 VerticalPodAutoscaler {name}, which sets the proxy's memory and overrides its annotations"
+            ),
+            kubectl().namespace(namespace).words("edit verticalpodautoscaler").operand(name),
+        );
+    }
     remedy.step(
         StepKind::Annotation,
         "Raise the proxy's memory limit: config.linkerd.io/proxy-memory-limit on the pod template, or \
          proxy.resources.memory.limit in the values of the control plane",
     )
+}
+
+/// The VerticalPodAutoscaler that set the memory of the proxies: namespace, name.
+fn resized<'a>(pods: &[&'a Pod]) -> Option<(&'a str, &'a str)> {
+    let name =
+        |pod: &&'a Pod| Some((pod.metadata.namespace.as_str(), vertical_autoscaler::of_proxy_memory(pod)?));
+    pods.iter().find_map(name)
 }
 
 /// The last warning event about each pod, by namespace and name.
@@ -417,6 +469,10 @@ fn pod_evidence(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     if let Some(ended) = ended.filter(|ended| pod.is_finished() && ended.exit_code != 0) {
         let path = format!("status of container {PROXY_CONTAINER}");
         return Evidence::field(object, path, last_words(ended));
+    }
+    if pod.spec.proxy().is_none() && !pod.spec.containers.is_empty() && !pod.is_finished() {
+        let names: Vec<&str> = pod.spec.containers.iter().map(|one| one.name.as_str()).collect();
+        return Evidence::field(object, "spec.containers", names.join(", "));
     }
     if pod.is_finished() || of_proxy(pod).is_some_and(|status| status.ready) {
         return Evidence::field(object, "status", label(pod));
