@@ -44,6 +44,13 @@ pub enum Refusal<'a> {
     },
     /// Its ServiceAccount does not exist.
     ServiceAccount,
+    /// Its PriorityClass does not exist.
+    PriorityClass {
+        /// Its name.
+        name: &'a str,
+    },
+    /// The API server allows its priority only in namespaces with a ResourceQuota for PriorityClasses.
+    Priority,
     /// An init container has probes or hooks of a native sidecar, but no `restartPolicy: Always`.
     NotNative,
     /// Another reason.
@@ -100,6 +107,14 @@ pub fn read(message: &str) -> Refusal<'_> {
     }
     if message.contains("error looking up service account") {
         return Refusal::ServiceAccount;
+    }
+    if let Some((_, rest)) = message.split_once("no PriorityClass with name ")
+        && let Some((name, _)) = rest.split_once(" was found")
+    {
+        return Refusal::PriorityClass { name };
+    }
+    if message.contains("insufficient quota to match these scopes") && message.contains("PriorityClass") {
+        return Refusal::Priority;
     }
     if message.contains("may not be set for init containers without restartPolicy=Always") {
         return Refusal::NotNative;
@@ -196,6 +211,15 @@ mod tests {
             (
                 "pods \"x\" is forbidden: minimum memory usage per Container is 100Mi, but request is 20Mi",
                 Refusal::LimitRange,
+            ),
+            (
+                "pods \"x\" is forbidden: no PriorityClass with name mesh-critical was found",
+                Refusal::PriorityClass { name: "mesh-critical" },
+            ),
+            (
+                "insufficient quota to match these scopes: [{PriorityClass In [system-node-critical \
+                 system-cluster-critical]}]",
+                Refusal::Priority,
             ),
             (
                 "Internal error occurred: failed calling webhook \"linkerd-proxy-injector.linkerd.io\": could not get REST client: \

@@ -2,11 +2,15 @@
 //! namespace.
 
 use crate::checks::injection::denied;
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::refusal::{self, Refusal};
 use crate::objects::ReplicaSet;
+
+/// A PriorityClass of every cluster.
+const CRITICAL: &str = "system-cluster-critical";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets = ctx.partial_list::<ReplicaSet>();
@@ -18,11 +22,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
             None => ("ReplicaSet", set.metadata.name.as_str()),
         };
-        let is_denied = matches!(refusal::read(&condition.message), Refusal::Denied { .. })
-            && refusal::names_linkerds(&condition.message);
-        let remedy = match is_denied {
-            true => denied::remedy(ctx, &condition.message),
-            false => Remedy::new()
+        let refusal = refusal::read(&condition.message);
+        let is_denied =
+            matches!(refusal, Refusal::Denied { .. }) && refusal::names_linkerds(&condition.message);
+        let remedy = match refusal {
+            Refusal::Denied { .. } if is_denied => denied::remedy(ctx, &condition.message),
+            Refusal::PriorityClass { name } => upgrade::step(
+                ctx,
+                Remedy::new(),
+                StepKind::ChartValue,
+                &format!("Create the PriorityClass {name}, or set one that exists, such as {CRITICAL}"),
+                Options::none().set("priorityClassName", CRITICAL),
+            ),
+            Refusal::Priority => denied::allow_priority(Remedy::new(), namespace),
+            _ => Remedy::new()
                 .run(
                     StepKind::Command,
                     "Read the events of the ReplicaSet, which quote the API server",

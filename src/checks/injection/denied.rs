@@ -3,11 +3,12 @@
 
 use crate::checks::Context;
 use crate::checks::upgrade::{self, Options};
-use crate::command::{Arg, program};
+use crate::command::{Arg, kubectl, program};
 use crate::finding::{Remedy, StepKind};
 use crate::model::injection::INJECT;
 use crate::model::refusal::{LINKERDS, about_linkerds, names_linkerds};
 use crate::objects::PodSpec;
+use crate::objects::container::INIT_CONTAINER;
 
 /// A capability that only the init container requests.
 const CAPABILITY: &str = "NET_ADMIN";
@@ -25,7 +26,24 @@ pub(super) fn is_meant(said: &str, template: &PodSpec) -> bool {
     let added = said.contains("/initContainers/")
         && !template.containers.is_empty()
         && template.init_containers.iter().all(|one| LINKERDS.contains(&one.name.as_str()));
-    added || names_linkerds(said) || said.contains(CAPABILITY) || said.contains(IMAGE)
+    added
+        || is_of_added_container(said, template)
+        || names_linkerds(said)
+        || said.contains(CAPABILITY)
+        || said.contains(IMAGE)
+}
+
+/// Whether the answer names a container by a place that the template does not have, or for resources that the
+/// template's container at this place has. The injector adds the proxy as the first or the last container.
+fn is_of_added_container(said: &str, template: &PodSpec) -> bool {
+    let place =
+        said.split("/containers/").nth(1).and_then(|rest| rest.split('/').next()?.parse::<usize>().ok());
+    let Some(place) = place.filter(|_| !template.containers.is_empty()) else { return false };
+    let Some(container) = template.containers.iter().nth(place) else { return true };
+    let has_all = container.resources.as_ref().is_some_and(|own| {
+        ![&own.requests.cpu, &own.requests.memory, &own.limits.memory].into_iter().any(|own| own.is_empty())
+    });
+    said.contains("/resources") && has_all
 }
 
 /// Whether the answer is about images rather than rights. All of Linkerd's containers use the same registry.
@@ -69,10 +87,33 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
                 format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),
             );
     }
-    let remedy = Remedy::new().step(
+    let is_of_resources = ["limits", "requests"].iter().any(|word| said.contains(word));
+    let remedy = if is_of_resources {
+        Remedy::new().step(
+            StepKind::ChartValue,
+            "Set proxy.resources (limits and requests of CPU and memory), which also apply to linkerd-init",
+        )
+    } else {
+        Remedy::new()
+    };
+    // Only linkerd-init requests rights that other containers do not have.
+    let is_of_rights = said.contains(CAPABILITY)
+        || said.contains("rivilege")
+        || (!is_of_resources && (said.contains(INIT_CONTAINER) || said.contains("/initContainers/")));
+    let remedy = remedy.step(
         StepKind::Note,
-        "Exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer \
-         names. linkerd-init requests NET_ADMIN and NET_RAW, linkerd-proxy requests nothing",
+        match (is_of_rights, is_of_resources) {
+            (true, _) => {
+                "Exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer \
+                 names. linkerd-init requests NET_ADMIN and NET_RAW, linkerd-proxy requests nothing"
+            }
+            (false, true) => {
+                "Or exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer names"
+            }
+            (false, false) => {
+                "Exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer names"
+            }
+        },
     );
     let remedy = if said.contains("rivilege") {
         remedy.step(
@@ -83,26 +124,32 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
     } else {
         remedy
     };
-    let remedy = if ["limits", "requests"].iter().any(|word| said.contains(word)) {
-        remedy.step(
+    let remedy = match is_of_rights {
+        true => upgrade::step(
+            ctx,
+            remedy,
             StepKind::ChartValue,
-            "If the rule is about resources, set proxy.resources (limits and requests of CPU and memory), \
-             which also apply to linkerd-init",
-        )
-    } else {
-        remedy
+            "Or avoid linkerd-init: install linkerd-cni, which redirects traffic without these capabilities, \
+             check that it is ready on every node, and then set cniEnabled",
+            Options::none().set("cniEnabled", "true"),
+        ),
+        false => remedy,
     };
-    let remedy = upgrade::step(
-        ctx,
-        remedy,
-        StepKind::ChartValue,
-        "Or avoid linkerd-init: install linkerd-cni, which redirects traffic without these capabilities, \
-         check that it is ready on every node, and then set cniEnabled",
-        Options::none().set("cniEnabled", "true"),
-    );
     remedy.step(
         StepKind::Annotation,
         format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),
+    )
+}
+
+/// The step that allows pods with a PriorityClass in a namespace. Some platforms allow system-cluster-critical and
+/// system-node-critical only in namespaces with a quota for PriorityClasses.
+pub(in crate::checks) fn allow_priority(remedy: Remedy, namespace: &str) -> Remedy {
+    remedy.run(
+        StepKind::Command,
+        "Create a quota for pods with a PriorityClass: the API server allows this class only in namespaces with one",
+        kubectl()
+            .namespace(namespace)
+            .words("create quota critical-pods --hard=pods=1000 --scopes=PriorityClass"),
     )
 }
 

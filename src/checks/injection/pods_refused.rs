@@ -63,6 +63,8 @@ fn has_a_check(one: &Refused<'_>, meshed: bool) -> bool {
         | Refusal::UsedUp { .. }
         | Refusal::Denied { .. }
         | Refusal::ServiceAccount
+        | Refusal::PriorityClass { .. }
+        | Refusal::Priority
         | Refusal::NotNative
         | Refusal::Other => false,
     }
@@ -78,6 +80,8 @@ pub(super) fn is_linkerds_webhook(refusal: &Refusal<'_>) -> bool {
         | Refusal::LimitRange
         | Refusal::Constraints
         | Refusal::ServiceAccount
+        | Refusal::PriorityClass { .. }
+        | Refusal::Priority
         | Refusal::NotNative
         | Refusal::Other => false,
     }
@@ -98,6 +102,7 @@ fn kind_of(refusal: &Refusal<'_>) -> String {
         Refusal::Constraints => "constraints".to_owned(),
         Refusal::Uncalled { webhook, .. } | Refusal::Denied { webhook } => format!("webhook {webhook}"),
         Refusal::ServiceAccount => "service-account".to_owned(),
+        Refusal::PriorityClass { .. } | Refusal::Priority => "priority".to_owned(),
         Refusal::NotNative => "native-sidecar".to_owned(),
         Refusal::Other => "other".to_owned(),
     }
@@ -128,6 +133,8 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         Refusal::Denied { .. } if of_injector => "a webhook rejects pods because of injected containers",
         Refusal::Denied { .. } => "a webhook rejects pods",
         Refusal::ServiceAccount => "pods are rejected because their ServiceAccount does not exist",
+        Refusal::PriorityClass { .. } => "pods are rejected because their PriorityClass does not exist",
+        Refusal::Priority => "pods are rejected because no quota of the namespace allows their PriorityClass",
         Refusal::NotNative => "pods are rejected because their native sidecar lost restartPolicy: Always",
         Refusal::Other => "the API server rejects pods",
     };
@@ -297,6 +304,12 @@ fn cause_removed(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> R
             "Create the ServiceAccount that the answer names",
             in_namespace().words("get serviceaccounts"),
         ),
+        Refusal::PriorityClass { name } => Remedy::new().run(
+            StepKind::Command,
+            format!("Create the PriorityClass {name}, or name one of these in the pod template"),
+            kubectl().words("get priorityclasses"),
+        ),
+        Refusal::Priority => denied::allow_priority(Remedy::new(), namespace),
         Refusal::NotNative => stripped(ctx, first),
         Refusal::Constraints | Refusal::Other => Remedy::new(),
     }
