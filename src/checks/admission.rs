@@ -12,6 +12,9 @@ use crate::missing::Missing;
 use crate::model::injection::{Admission, Decision, INJECT, Level, effective};
 use crate::objects::{ConfigMap, Namespace, Webhook, WebhookConfiguration};
 
+/// The labels of namespaces that AKS's admissions enforcer excludes from every webhook.
+pub(super) const AKS_LABELS: [&str; 2] = ["control-plane", "kubernetes.azure.com/managedby"];
+
 /// The rules of admission in this cluster.
 pub(super) struct Rules<'a> {
     /// The rules.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::admission::AKS_LABELS;
 use crate::checks::control_plane::installation::config;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
+use crate::command::{Command, kubectl};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
@@ -36,6 +38,8 @@ const VALIDATORS: [(&str, &str, &str, ObjectKind); 2] = [
         ("policy.linkerd.io", "v1beta3", "Server", "servers"),
     ),
 ];
+/// The label that Kubernetes sets on every namespace.
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 /// Maximum number of quoted namespaces.
 const QUOTED: usize = 3;
 
@@ -136,7 +140,7 @@ impl JudgedObjects<'_, '_> {
                  there unchecked",
                 self.what
             );
-            let finding = self.finding(&message, &clause);
+            let finding = self.finding(&message, &clause, &names);
             let finding = finding.evidence(Evidence::other("Meshed namespaces", some(names, QUOTED)));
             // Custom values that are not known may set this selector.
             if is_known || by_condition { finding } else { finding.likely() }
@@ -186,14 +190,29 @@ impl JudgedObjects<'_, '_> {
                 (message, clause, Severity::Info)
             }
         };
-        Some(self.finding(&message, &clause).severity(severity))
+        Some(self.finding(&message, &clause, &[]).severity(severity))
     }
 
-    fn finding(&self, message: &str, clause: &Clause) -> Finding {
+    fn finding(&self, message: &str, clause: &Clause, names: &[&str]) -> Finding {
         let name = &self.configuration.metadata.name;
         let again = "Have the configuration written again, and find out what changed it (a policy engine, a tool of \
             the platform)";
-        let remedy = upgrade::step(self.ctx, Remedy::new(), StepKind::Command, again, Options::none());
+        let remedy = match excluding_label(clause) {
+            Some(key) if !names.is_empty() && AKS_LABELS.contains(&key) => Remedy::new().run(
+                StepKind::Annotation,
+                "Remove the label that excludes the namespace. If you write the configuration again, AKS's admissions \
+                 enforcer adds the condition again",
+                without_label(names, key),
+            ),
+            Some(key) if !names.is_empty() => {
+                upgrade::step(self.ctx, Remedy::new(), StepKind::Command, again, Options::none()).run(
+                    StepKind::Annotation,
+                    "Or, if the condition is intended, remove the label that excludes the namespace",
+                    without_label(names, key),
+                )
+            }
+            _ => upgrade::step(self.ctx, Remedy::new(), StepKind::Command, again, Options::none()),
+        };
         self.ctx
             .finding(Subject::object(Kind::ValidatingWebhookConfiguration, "", name), message)
             .parameter(clause.to_string())
@@ -211,4 +230,22 @@ impl JudgedObjects<'_, '_> {
         let part = "whether the validators are called in all meshed namespaces";
         self.ctx.gap(self.ctx.missing(item, Why::NotJudged { message }, part));
     }
+}
+
+/// The label that excludes a namespace, if removing it lifts the exclusion.
+fn excluding_label(clause: &Clause) -> Option<&str> {
+    match clause {
+        Clause::Of { of_objects: false, key, operator, .. }
+            if matches!(operator.as_str(), "NotIn" | "DoesNotExist") && key != NAME_LABEL =>
+        {
+            Some(key)
+        }
+        _ => None,
+    }
+}
+
+fn without_label(names: &[&str], key: &str) -> Command {
+    let removed =
+        names.iter().map(|name| kubectl().words("label namespace").operand(*name).arg(format!("{key}-")));
+    Command::lines(removed)
 }

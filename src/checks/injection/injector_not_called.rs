@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use super::passed_over::{PassedOver, passed_over};
 use super::unmeshed::{CREATED_ONLY, counts};
-use crate::checks::admission::Rules;
+use crate::checks::admission::{AKS_LABELS, Rules};
 use crate::checks::pod_owners::{Maker, makers};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::some;
@@ -25,8 +25,6 @@ const CREATED_BY: &str = "linkerd.io/created-by";
 const INJECTOR: &str = "linkerd/proxy-injector";
 /// Maximum number of quoted workloads.
 const QUOTED: usize = 3;
-/// The labels of namespaces that AKS excludes from webhooks.
-const OF_AKS: [&str; 2] = ["control-plane", "kubernetes.azure.com/managedby"];
 /// Maximum number of workloads that the remedy restarts.
 const RESTARTED: usize = 12;
 
@@ -254,7 +252,7 @@ fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedO
         },
     };
     let mut remedy = match clause {
-        Clause::Of { key, .. } if OF_AKS.contains(&key.as_str()) => remedy.step(
+        Clause::Of { key, .. } if AKS_LABELS.contains(&key.as_str()) => remedy.step(
             StepKind::Note,
             "If the label must stay and AKS's admissions enforcer added the condition, set the annotation \
              admissions.enforcer/disabled: \"true\" on the MutatingWebhookConfiguration, and remove the \
