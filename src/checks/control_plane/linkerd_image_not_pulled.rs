@@ -19,6 +19,10 @@ const REASONS: [&str; 5] =
     ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"];
 /// The containers that the injector adds.
 const INJECTED: [&str; 4] = [INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER, DEBUG_CONTAINER];
+/// The label of all pods of Linkerd's charts, also of their hooks.
+const PART_OF: &str = "app.kubernetes.io/part-of";
+/// The hook that the charts of extensions run after the installation.
+const HOOK: &str = "namespace-metadata";
 /// Maximum number of pods quoted for a workload.
 const QUOTED: usize = 2;
 
@@ -180,7 +184,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether a pod is part of Linkerd itself.
 fn is_part(pod: &Pod) -> bool {
     let meta = &pod.metadata;
-    meta.label(COMPONENT).is_some() || meta.label(EXTENSION_LABEL).is_some() || cni::is_installer_pod(pod)
+    meta.label(COMPONENT).is_some()
+        || meta.label(EXTENSION_LABEL).is_some()
+        || meta.label(PART_OF) == Some("Linkerd")
+        || cni::is_installer_pod(pod)
 }
 
 fn is_linkerds(pod: &Pod, container: &str) -> bool {
@@ -233,6 +240,15 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
     let remedy = match &source {
         Some(source) => source.reset(ctx, remedy),
         None => remedy,
+    };
+    let remedy = if owner.kind == "Job" && owner.name == HOOK {
+        remedy.step(
+            StepKind::ChartValue,
+            "This Job is a hook of the chart, and Helm waits for it until it times out. Set \
+             namespaceMetadata.image.registry, name and tag to an image that nodes can pull, and install again",
+        )
+    } else {
+        remedy
     };
     let node = example.node_name.as_str();
     let remedy = if node.is_empty() {
