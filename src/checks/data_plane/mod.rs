@@ -29,7 +29,7 @@ mod network_policy_blocks_scrapes;
 mod opaque;
 mod opaque_defaults_lost;
 mod opaque_port_missing;
-mod opaque_port_speaks_http;
+pub(in crate::checks) mod opaque_port_speaks_http;
 mod opaque_ports_mismatch;
 mod outbound_requests_shed;
 mod pod_address_shared;

@@ -3,7 +3,7 @@
 use super::exposed::{Because, Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
 use crate::checks::policy::defined;
-use crate::checks::{Context, Judgement, port_list};
+use crate::checks::{Context, Judgement, Unjudged, port_list};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, ListChange, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
@@ -36,6 +36,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     Ok(findings.into())
+}
+
+/// The opaque ports of a mesh, for checks of other categories.
+pub(in crate::checks) struct OpaquePorts<'a>(Mesh<'a>);
+
+impl<'a> OpaquePorts<'a> {
+    /// Reads the mesh's settings from the cluster.
+    pub(in crate::checks) fn from_context(ctx: &Context<'a>) -> Result<OpaquePorts<'a>, Unjudged> {
+        Mesh::from_context(ctx).map(OpaquePorts)
+    }
+
+    /// Why clients' proxies treat a port as opaque, and the steps that end it; `None` if they do not.
+    pub(in crate::checks) fn cause(
+        &self,
+        ctx: &Context<'_>,
+        service: &Service,
+        port: &ServicePort,
+    ) -> Option<(Evidence, Remedy)> {
+        match self.0.treats(service, port) {
+            Treated::Opaque(because) => Some(cause(ctx, &self.0, (service, port), because)),
+            Treated::Detected | Treated::Http => None,
+        }
+    }
 }
 
 /// Whether the port's name or appProtocol indicates HTTP that a proxy can read. TLS is excluded.
@@ -81,8 +104,8 @@ fn finding(
              the routes have no effect"
         ),
         true => format!(
-            "port {number} is named as an HTTP port and is opaque. Proxies forward its bytes unchanged, \
-             without HTTP metrics, routes, retries or balancing by request"
+            "port {number} is declared as HTTP and is opaque. Proxies forward its bytes unchanged, without HTTP \
+             metrics, routes, retries or balancing by request"
         ),
     };
     let (why, remedy) = cause(ctx, mesh, (service, port), because);

@@ -9,7 +9,7 @@ use crate::objects::{Ingress, IngressClass, Meta, Pod};
 
 /// Ingress controllers by the labels that their charts set on the pods, and the prefix of their class
 /// names.
-static CONTROLLERS: [Controller; 6] = [
+static CONTROLLERS: [Controller; 7] = [
     Controller {
         name: "ingress-nginx",
         component: Some("controller"),
@@ -45,6 +45,14 @@ static CONTROLLERS: [Controller; 6] = [
         calls_itself: "haproxy-ingress.github.io/controller",
         upstream: Some(("Ingress", "haproxy-ingress.github.io/service-upstream")),
     },
+    // The controller of HAProxy Technologies; the one before is a project of its own.
+    Controller {
+        name: "kubernetes-ingress",
+        component: None,
+        class: "haproxy",
+        calls_itself: "haproxy.org/ingress-controller",
+        upstream: None,
+    },
     Controller {
         name: "contour",
         component: Some("envoy"),
@@ -64,6 +72,8 @@ static BALANCERS: [Balancer; 3] = [
     },
     Balancer { name: "Google Cloud load balancer", class: "gce", calls_itself: "k8s.io/ingress-gce" },
 ];
+/// The variable by which the injector turns on ingress mode.
+const INGRESS_MODE: &str = "LINKERD2_PROXY_INGRESS_MODE";
 const NAME: &str = "app.kubernetes.io/name";
 const COMPONENT: &str = "app.kubernetes.io/component";
 
@@ -148,6 +158,19 @@ pub(super) fn callers<'a>(ctx: &Context<'_>, survey: &Survey<'_>, pods: &'a [Pod
             Some(Caller { pod, of, identity: identity(survey, home, pod) })
         })
         .collect()
+}
+
+/// The running pods of known controllers whose proxy runs in ingress mode. Their identities are not determined.
+pub(super) fn in_ingress_mode(pods: &[Pod]) -> impl Iterator<Item = Caller<'_>> {
+    let mode = |pod: &Pod| {
+        let proxy = pod.spec.proxy()?;
+        let is_set = proxy.env_value(INGRESS_MODE) == Some("true");
+        (is_set || pod.metadata.annotation(INJECT) == Some("ingress")).then_some(())
+    };
+    running(pods).filter_map(move |pod| {
+        mode(pod)?;
+        Some(Caller { pod, of: controller(&pod.metadata)?, identity: None })
+    })
 }
 
 /// The running pods among `pods`.

@@ -177,14 +177,17 @@ impl<'a> Entry<'a> {
             Some(key) => format!("{act}. Sticky sessions end ({key})"),
             None => act.to_owned(),
         };
-        let remedy = match command {
-            Some(command) => Remedy::new().run(StepKind::Annotation, act, command),
-            None => Remedy::new(),
-        };
-        remedy.step(
-            StepKind::Note,
-            "Or mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the \
-             header l5d-dst-override",
-        )
+        match command {
+            Some(command) => Remedy::new().run(StepKind::Annotation, act, command).step(
+                StepKind::Note,
+                "Or mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the \
+                 header l5d-dst-override",
+            ),
+            None => Remedy::new().step(
+                StepKind::Note,
+                "Mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the header \
+                 l5d-dst-override",
+            ),
+        }
     }
 }

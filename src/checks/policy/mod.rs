@@ -17,6 +17,7 @@ mod identity_without_proxy;
 mod ingress;
 mod ingress_bypasses_routes;
 mod ingress_entry;
+mod ingress_mode_opaque_port;
 mod ingress_refused;
 mod mirror_bypassed;
 mod outbound_connection_forbidden;
@@ -75,6 +76,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "identity-unknown", identity_unknown),
     row!("policy", "identity-without-proxy", identity_without_proxy),
     row!("policy", "ingress-bypasses-routes", ingress_bypasses_routes),
+    row!("policy", "ingress-mode-opaque-port", ingress_mode_opaque_port),
     row!("policy", "ingress-refused", ingress_refused),
     row!("policy", "mirror-bypassed", mirror_bypassed),
     row!("policy", "outbound-connection-forbidden", outbound_connection_forbidden),

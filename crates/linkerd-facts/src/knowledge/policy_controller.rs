@@ -18,6 +18,7 @@ pub struct PolicyController {
     probe_uris: EdgeTag,
     probe_uris_stable: Release,
     app_protocol: EdgeTag,
+    ingress_mode_policies: EdgeTag,
     linkerd_http_routes: EdgeTag,
     gateway_http_routes: EdgeTag,
     grpc_route_status: EdgeTag,
@@ -87,6 +88,11 @@ impl PolicyController {
     /// Whether the appProtocol of a Service port overrides lists of opaque ports for clients.
     pub fn app_protocol(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.app_protocol), knowledge.minors())
+    }
+
+    /// Whether a proxy in ingress mode answers HTTP requests for opaque ports with an error.
+    pub fn ingress_mode_policies(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.ingress_mode_policies), knowledge.minors())
     }
 
     /// The first edge that reads the routes of a resource, such as `grpcroutes.gateway.networking.k8s.io`; `None` for
