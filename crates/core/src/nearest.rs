@@ -32,6 +32,14 @@ fn is_typo(word: &str, name: &str) -> bool {
     word.chars().count() >= 3 && strsim::osa_distance(word, name) == 1
 }
 
+/// Whether a word is most likely a slip for a name, so that it may be replaced without a question: one letter of a
+/// short word differs, or two of a longer one, and no digit.
+pub fn is_slip(word: &str, name: &str) -> bool {
+    let most = if word.chars().count().min(name.chars().count()) < 8 { 1 } else { 2 };
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    strsim::osa_distance(word, name) <= most && digits(word) == digits(name)
+}
+
 /// Whether enough of a word matches.
 fn is_near(word: &str, name: &str) -> bool {
     let (short, long) = if word.len() < name.len() { (word, name) } else { (name, word) };
@@ -41,7 +49,14 @@ fn is_near(word: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::closest;
+    use super::{closest, is_slip};
+
+    #[test]
+    fn a_slip_changes_two_letters_and_no_digit() {
+        assert!(is_slip("authros-get-route", "authors-get-route") && is_slip("wbe", "web"));
+        assert!(!is_slip("authors-dont-route", "authors-get-route") && !is_slip("not-authors", "authors"));
+        assert!(!is_slip("web-1", "web-2") && !is_slip("api", "web"));
+    }
 
     #[test]
     fn distant_word_is_not_suggested() {

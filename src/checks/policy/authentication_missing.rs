@@ -9,7 +9,7 @@ use super::survey::{
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, StepKind};
-use crate::nearest::closest;
+use crate::nearest::{closest, is_slip};
 use crate::objects::{AuthorizationPolicy, Kind, Meta, TargetRef};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -96,7 +96,8 @@ fn correction(
         return Some((format!("{} {other}/{name}", missing.kind), vec![named, set("namespace", other)]));
     }
     let here = keys.iter().filter(|(home, _)| *home == namespace).map(|(_, name)| *name);
-    let near = closest(&missing.name, here)?;
+    // Another name authorizes other clients: only a slip is corrected without a person.
+    let near = closest(&missing.name, here).filter(|near| is_slip(&missing.name, near))?;
     Some((format!("{} {namespace}/{near}", missing.kind), vec![named, set("name", &near)]))
 }
 

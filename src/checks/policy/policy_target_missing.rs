@@ -8,7 +8,7 @@ use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::model::policy::Objects;
-use crate::nearest::closest;
+use crate::nearest::{closest, is_slip};
 use crate::objects::by_label::ByLabel;
 use crate::objects::{AuthorizationPolicy, Kind, Meta, Route, Server, ServerAuthorization};
 
@@ -209,7 +209,9 @@ fn finding(
     };
     let pointer =
         format!("/{}{}", path.replace('.', "/"), if path == "spec.targetRef" { "/name" } else { "" });
-    let correction = match &similar {
+    // Another name gives access to another port: only a slip is corrected without a person.
+    let slip = similar.as_ref().filter(|similar| is_slip(name.unwrap_or_default(), similar));
+    let correction = match slip {
         Some(similar) => {
             set(kind, meta, [test(&pointer, name.unwrap_or_default()), put(&pointer, similar.as_str())])
         }

@@ -12,7 +12,7 @@ use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::missing::Missing;
 use crate::model::policy::status::{BackendFault, ParentAnswer, Refused, StatusObjects, Statuses, Writes};
 use crate::model::policy::{Controller, Quirks, RouteKind};
-use crate::nearest::closest;
+use crate::nearest::{closest, is_slip};
 use crate::objects::{
     Deployment, EgressNetwork, GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute,
     Listed, Meta, ParentRef, Route, Server, Service, TCPRoute, TLSRoute,
@@ -275,7 +275,9 @@ impl Known<'_, '_> {
         let near = closest(name, here).map(|near| (namespace.to_owned(), near));
         let elsewhere = || keys.iter().find(|(_, known)| *known == name);
         let near = near.or_else(|| elsewhere().map(|(at, name)| ((*at).to_owned(), (*name).to_owned())));
-        let correction = near.as_ref().filter(|(home, _)| home == namespace).and_then(|(_, near)| {
+        // Another name means other traffic: only a slip is corrected without a person.
+        let is_meant = |(home, near): &&(String, String)| home == namespace && is_slip(name, near);
+        let correction = near.as_ref().filter(is_meant).and_then(|(_, near)| {
             let operations = self.renamed((kind, meta), (wanted, namespace, name), near)?;
             Some((near.clone(), operations))
         });

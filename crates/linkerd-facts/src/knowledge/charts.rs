@@ -214,8 +214,12 @@ impl Chart {
             rest.split('.').next()
         });
         let joined = |name: String| if above.is_empty() { name } else { format!("{above}.{name}") };
-        let alike =
-            |found: &String| strsim::damerau_levenshtein(&found.to_lowercase(), &name.to_lowercase()) <= 3;
+        // A short name differs from many others by two letters: `enableIPv6` does not mean `enablePSP`.
+        let most = |name: &str| (name.len() / 4).clamp(1, 3);
+        let alike = |found: &String| {
+            let apart = strsim::damerau_levenshtein(&found.to_lowercase(), &name.to_lowercase());
+            apart <= most(name)
+        };
         if let Some(found) = closest(name, beside).filter(alike) {
             return Some(joined(found));
         }
@@ -237,15 +241,23 @@ impl Chart {
             _ => {
                 let nearest = |path: &str| {
                     let apart = taken().map(|known| (strsim::damerau_levenshtein(known, path), known));
-                    apart.filter(|(apart, _)| *apart <= 3).min().map(|(_, known)| known)
+                    apart.filter(|(apart, _)| *apart <= most(path)).min().map(|(_, known)| known)
                 };
-                // A path inside a value that is used as a whole: requests and limits.
+                // A path inside a value that is used as a whole: requests and limits, labels.
                 let within = |(at, _): (usize, &str)| {
                     let (known, rest) = (nearest(&path[..at])?, &path[at + 1..]);
-                    let takes = self.values.get(known)?.kind == ValueKind::Resources && is_of_resources(rest);
-                    takes.then(|| format!("{known}.{rest}"))
+                    match self.values.get(known)?.kind {
+                        ValueKind::Resources if is_of_resources(rest) => Some(format!("{known}.{rest}")),
+                        ValueKind::Resources => {
+                            Some(meant_of_resources(known, rest)).filter(|meant| !meant.contains(' '))
+                        }
+                        ValueKind::Open if !rest.contains('.') => Some(format!("{known}.{rest}")),
+                        _ => None,
+                    }
                 };
-                nearest(path).map(str::to_owned).or_else(|| path.rmatch_indices('.').find_map(within))
+                let depth = |path: &str| path.matches('.').count();
+                let whole = nearest(path).filter(|known| depth(known) == depth(path)).map(str::to_owned);
+                whole.or_else(|| path.rmatch_indices('.').find_map(within))
             }
         }
     }
@@ -368,6 +380,9 @@ mod tests {
             ("proxyInit.iptableMode", Some("proxyInit.iptablesMode")),
             ("proxy.resource.cpu.request", Some("proxy.resources.cpu.request")),
             ("somethingElse.entirely", None),
+            ("podAnnotation.a", Some("podAnnotations.a")),
+            ("proxyInjector.resources.limits.cpu", Some("proxyInjectorResources.cpu.limit")),
+            ("enableIPv6", None),
             // `prometheus.enabled` belongs to another part.
             ("grafana.enabled", None),
         ] {
