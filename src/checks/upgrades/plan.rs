@@ -50,7 +50,7 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
     }
     let hops = hops(ctx, &from, &upgrade.to)?;
     let mut phases = vec![before(ctx, &from, &hops)];
-    let mut reached = Reached::now(ctx);
+    let mut reached = Reached::now(ctx).with_cli(ctx);
     let mut earlier = from.clone();
     for release in hops.clone() {
         hop(ctx, (&earlier, &release), &mut reached, &mut phases);
@@ -141,10 +141,11 @@ fn hop(
     }
 }
 
-fn cli_and_crds(ctx: &Context<'_>, to: &LinkerdVersion, reached: &Reached) -> Remedy {
+fn cli_and_crds(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) -> Remedy {
     let act = format!("Install the linkerd CLI {to}");
     let origin = ctx.knowledge.channels().origin(to);
     let remedy = match origin {
+        _ if !reached.needs_cli(to) => Remedy::new(),
         Some(_) => Remedy::new().run(StepKind::Command, act, install(ctx.knowledge, to)),
         None => Remedy::new().step(StepKind::Command, format!("{act}, from its vendor")),
     };

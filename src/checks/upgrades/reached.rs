@@ -36,6 +36,8 @@ pub(super) struct Reached {
     gateway_api: Option<Version>,
     /// Whether an earlier step installed it.
     brought: bool,
+    /// The operator's linkerd CLI, if it is known.
+    cli: Option<LinkerdVersion>,
     /// The installed version of linkerd-cni, and whether the CLI installed it; `None` if it is not installed.
     plugin: Option<(CniVersion, bool)>,
 }
@@ -50,7 +52,20 @@ impl Reached {
             let by_cli = by.installer == Some(Installer::Cli) && by.gitops.is_none();
             Some((cni::version_of(&set.spec.template)?, by_cli))
         });
-        Reached { gateway_api: http.and_then(bundle).map(|(_, number)| number), brought: false, plugin }
+        let gateway_api = http.and_then(bundle).map(|(_, number)| number);
+        Reached { gateway_api, brought: false, cli: None, plugin }
+    }
+
+    /// The same, with the operator's linkerd CLI. Reads `cli-version`.
+    pub(super) fn with_cli(self, ctx: &Context<'_>) -> Reached {
+        Reached { cli: ctx.cli_version().ok().cloned(), ..self }
+    }
+
+    /// Whether the linkerd CLI of a release must be installed. It then is.
+    pub(super) fn needs_cli(&mut self, release: &LinkerdVersion) -> bool {
+        let is_installed = self.cli.as_ref().is_some_and(|cli| cli.same_build(release));
+        self.cli = Some(release.clone());
+        !is_installed
     }
 
     /// Whether an earlier step installed the Gateway API.

@@ -14,7 +14,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = of_control_plane(ctx);
     let cli = ctx.cli_version()?;
     let (control_plane, seen) = installed?;
-    if cli.same_build(&control_plane) {
+    // The CLI of the target is ready for the upgrade.
+    let is_ahead = ctx.settings.upgrade.as_ref().is_some_and(|upgrade| cli.same_build(&upgrade.to));
+    if cli.same_build(&control_plane) || is_ahead {
         return Ok(Verdict::fine());
     }
     let table = ctx.knowledge.minors();

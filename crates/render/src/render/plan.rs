@@ -83,7 +83,9 @@ pub fn markdown(report: &Report) -> String {
     for (number, phase) in (1..).zip(&plan.phases) {
         _ = writeln!(text, "## {number}. {}\n", clean(&phase.title));
         let here: Vec<&Finding> = later().filter(|finding| plan.step_of(finding) == Some(number)).collect();
-        let by_steps = |finding: &&Finding| phase.part.resolves_findings() || repeats(phase, finding);
+        let by_steps = |finding: &&Finding| {
+            phase.part.resolves_findings() || repeats(phase, finding) || names_the_plan(&finding.remedy)
+        };
         let (resolved, others): (Vec<&Finding>, Vec<&Finding>) = here.into_iter().partition(by_steps);
         resolutions(&mut text, &others);
         for line in reminders(&resolved) {
@@ -92,6 +94,17 @@ pub fn markdown(report: &Report) -> String {
         steps(&mut text, &phase.remedy);
     }
     text
+}
+
+/// Whether a remedy only names the plan: in the plan, it would point to itself.
+fn names_the_plan(remedy: &Remedy) -> bool {
+    let mut commands = remedy.steps.iter().filter_map(|step| step.command.as_ref()).peekable();
+    commands.peek().is_some() && commands.all(is_the_plan)
+}
+
+/// Whether a command prints the plan.
+fn is_the_plan(command: &Command) -> bool {
+    command.rendered().iter().all(|line| line.contains(" check --to ") && line.ends_with(" -o plan"))
 }
 
 /// Whether the steps of a phase have all commands of a finding's steps.
@@ -184,7 +197,8 @@ fn section<'a>(
         }
         for step in &finding.remedy.steps {
             _ = writeln!(text, "  - {}", clean(&step.text));
-            for line in step.command.iter().flat_map(|command| command.rendered()) {
+            let others = step.command.iter().filter(|command| !is_the_plan(command));
+            for line in others.flat_map(Command::rendered) {
                 _ = writeln!(text, "    `{}`", clean(&line));
             }
         }
