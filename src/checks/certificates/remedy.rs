@@ -39,9 +39,22 @@ const YEAR: &str = "8760h";
 /// The current trust anchor, as the cluster has it.
 const CURRENT_ROOT: &str = "ca-current.crt";
 
+/// Adds the command that makes a new root, under which another tool makes the issuer.
+pub(super) fn new_root_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    remedy.run(
+        StepKind::Command,
+        "Make a new trust anchor with the step CLI. The tool that writes the issuer needs ca-new.key later",
+        insecurely(root(ctx)),
+    )
+}
+
+fn root(ctx: &Context<'_>) -> Call {
+    create().arg(names(ctx, "root")).arg(NEW_ROOT).words("ca-new.key --profile root-ca")
+}
+
 /// Adds the commands that make a new root and an issuer under it, valid for a year.
 pub(super) fn new_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let root = create().arg(names(ctx, "root")).arg(NEW_ROOT).words("ca-new.key --profile root-ca");
+    let root = root(ctx);
     let issuer =
         create().arg(names(ctx, "identity")).words("issuer-new.crt issuer-new.key --profile intermediate-ca");
     let issuer = issuer.words("--not-after 8760h --ca").arg(NEW_ROOT).words("--ca-key ca-new.key");

@@ -47,23 +47,22 @@ fn renewed(ctx: &Context<'_>, anchor: &Anchor<'_>, at: Timestamp) -> Finding {
 }
 
 fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindow) -> Finding {
-    let steps = Remedy::new();
-    let (what, comes, steps) = match role {
-        Role::Unknown => (
-            "a trust anchor",
-            "if the issuer chains to it, identity issues no certificates from then on",
-            rotation(ctx, steps, anchor),
-        ),
+    let (what, comes) = match role {
+        Role::Unknown => {
+            ("a trust anchor", "if the issuer chains to it, identity issues no certificates from then on")
+        }
         Role::Only => (
             "the trust anchor of the mesh",
             "then no new proxy becomes ready, and running proxies lose their connections within 24 hours",
-            rotation(ctx, steps, anchor),
         ),
         Role::OneOfSeveral | Role::Unused => (
             "a trust anchor in the bundle",
             "the issuer does not depend on it, but `linkerd check` fails from then on",
-            remedy::take_out_anchor(ctx, steps, anchor),
         ),
+    };
+    let steps = || match role {
+        Role::Unknown | Role::Only => rotation(ctx, Remedy::new(), anchor),
+        Role::OneOfSeveral | Role::Unused => remedy::take_out_anchor(ctx, Remedy::new(), anchor),
     };
     let sooner = issuer(ctx).ok().filter(|issuer| role == Role::Only && is_due_first(ctx, issuer, anchor));
     let before = sooner.as_ref().map(|issuer| expiry(ctx, [issuer.certificate()]));
@@ -76,7 +75,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindo
         .evidences(anchor.evidence(&said))
         .evidences(sooner.map(|issuer| issuer.quoted(dates::dates(issuer.certificate(), ctx.now()))))
         .parameter(anchor.certificate.print())
-        .remedy(stranded::later(ctx, "trust-anchor-expiring").unwrap_or(steps))
+        .remedy(stranded::later(ctx, "trust-anchor-expiring").unwrap_or_else(steps))
         .tie(anchor_tie(anchor.certificate))
         .tie(identity_deployment(ctx));
     // Only a new root requires a new issuer.

@@ -45,13 +45,17 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
     escape_ci_commands(&text).into_owned()
 }
 
-/// The commands that install the linkerd CLI of each release that a command of these steps needs.
+/// The commands that install the linkerd CLI of each release that a command of these steps needs, unless it is
+/// installed.
 fn installations(text: &mut String, steps: &str, answer: &Answer, look: Look) {
     let of_plan = answer.rotation.plan.iter().map(|planned| &planned.remedy).chain([&answer.rotation.kept]);
     let remedies = of_plan.chain(answer.broken.iter().map(|finding| &finding.remedy));
     let commands = remedies.flat_map(|remedy| &remedy.steps).filter_map(|step| step.command.as_ref());
     let needed: BTreeSet<&str> = commands.filter_map(Command::required_cli).collect();
-    let printed = needed.into_iter().filter(|release| steps.contains(&format!("grep -Fx {release}")));
+    let is_installed = |release: &str| answer.cli.as_ref().is_some_and(|cli| cli.as_str() == release);
+    let printed = needed
+        .into_iter()
+        .filter(|release| !is_installed(release) && steps.contains(&format!("grep -Fx {release}")));
     let lines: Vec<String> =
         printed.filter_map(cli_installation).flat_map(|command| command.rendered()).collect();
     for (at, line) in lines.iter().enumerate() {

@@ -13,6 +13,7 @@ use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 use crate::policy;
+use crate::version::LinkerdVersion;
 
 pub struct Answer {
     /// The state and the plan.
@@ -21,6 +22,8 @@ pub struct Answer {
     pub broken: Vec<Finding>,
     /// Other findings about certificates, of warning and above.
     pub others: Vec<Finding>,
+    /// The operator's linkerd CLI, if it is known.
+    pub cli: Option<LinkerdVersion>,
 }
 
 /// Whether a step may be done now.
@@ -40,6 +43,7 @@ pub enum Decision {
 pub fn items() -> BTreeSet<Item> {
     let mut items = policy::run_items(&checks());
     items.insert(Item::List(Kind::Namespace));
+    items.insert(Item::CliVersion);
     items
 }
 
@@ -81,7 +85,7 @@ impl Answer {
             .partition(|finding| is_own(finding) || earlier.contains(&finding.fingerprint()));
         obstacles.broken = broken;
         let rotation = Rotation::read(cluster, knowledge, settings, statements, &obstacles);
-        Answer { rotation, broken: obstacles.broken, others }
+        Answer { rotation, broken: obstacles.broken, others, cli: cluster.cli_version.as_ref().ok().cloned() }
     }
 
     /// Whether a step may be done now; the next one if `None`.

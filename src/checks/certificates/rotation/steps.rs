@@ -9,8 +9,8 @@ use super::{Known, Phase, Role, Stage, Subject};
 use crate::checks::Context;
 use crate::checks::certificates::identity::{Anchor, Issuer, Scheme, anchors};
 use crate::checks::certificates::remedy::{
-    EDITED, NEW_ROOT, WITH_NEW, add_to_bundle, another_issuer, new_root, put_bundle, put_known_bundle,
-    put_new_issuer, restart_control_plane, see_it_taken, without_anchor,
+    EDITED, NEW_ROOT, WITH_NEW, add_to_bundle, another_issuer, new_root, new_root_alone, put_bundle,
+    put_known_bundle, put_new_issuer, restart_control_plane, see_it_taken, without_anchor,
 };
 use crate::checks::restart::{Needs, meshed_but};
 use crate::command::{Command, kubectl, program};
@@ -25,10 +25,10 @@ pub(super) fn remedy(
     (phase, of): (Phase, Subject),
 ) -> Remedy {
     match stage {
-        Stage::AddAnchor => add_anchor(ctx),
+        Stage::AddAnchor => add_anchor(ctx, evidence),
         // The change of the bundle may restart it.
         Stage::RestartControlPlane if evidence.new_anchor().is_none() => {
-            restart_control_plane_after(ctx, add_anchor(ctx))
+            restart_control_plane_after(ctx, add_anchor(ctx, evidence))
         }
         Stage::RestartControlPlane => restart_control_plane(ctx, Remedy::new()),
         Stage::RestartWorkloads => restart_workloads(ctx, evidence),
@@ -47,8 +47,12 @@ fn restart_control_plane_after(ctx: &Context<'_>, before: Remedy) -> Remedy {
     remedy
 }
 
-fn add_anchor(ctx: &Context<'_>) -> Remedy {
-    let remedy = new_root(ctx, Remedy::new());
+fn add_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
+    let by_tool = evidence.issuer.as_ref().is_some_and(|issuer| issuer.scheme == Scheme::External);
+    let remedy = match by_tool {
+        true => new_root_alone(ctx, Remedy::new()),
+        false => new_root(ctx, Remedy::new()),
+    };
     let act = "Write the current bundle to a file, and add the new anchor";
     let remedy = add_to_bundle(ctx, remedy, act, WITH_NEW, NEW_ROOT);
     put_bundle(ctx, remedy, "Put that bundle in place", WITH_NEW)
