@@ -334,7 +334,7 @@ fn wrong_calls_are_errors_with_the_next_step() {
     assert_eq!(unknown["error"]["code"], -32602);
     assert!(unknown["error"]["message"].as_str().unwrap().contains("did you mean check?"), "{unknown}");
     for (tool, arguments, needle) in [
-        ("check", json!({"only": "issuer-expired"}), "expected a sequence"),
+        ("check", json!({"only": 5}), "expected a sequence"),
         ("check", json!({"bundle": ["/etc/passwd"]}), "unknown field `bundle`"),
         ("check", json!({"only": ["issuer-expird"]}), "did you mean issuer-expired?"),
         ("check", json!({"only": ["--bundle=/etc/passwd"]}), "--bundle=/etc/passwd"),
@@ -360,8 +360,16 @@ fn wrong_calls_are_errors_with_the_next_step() {
     assert_eq!(other["error"]["code"], -32601, "{other}");
     client.send(&json!("nonsense"));
     assert_eq!(client.message()["error"]["code"], -32600);
-    let text = client.call("list", json!({"only": ["issuer-expired"]}));
+    // A single text is a list of one.
+    let text = client.call("list", json!({"only": "issuer-expired"}));
     assert_eq!(text["page"]["total"], 1);
+    // A report outlives the other results after it.
+    let report = client.call("check", json!({"only": ["issuer-expired"]}));
+    for _ in 0..9 {
+        client.call("explain", json!({"text": "issuer-expired"}));
+    }
+    let gaps = client.call("coverage", json!({"report": report["report"]}));
+    assert!(gaps["document"]["coverage"].is_object(), "{gaps}");
     assert_eq!(client.end(), 0);
 }
 

@@ -21,6 +21,7 @@ use super::answer::Answer;
 use super::documents;
 use super::session::Session;
 use super::tools::{TOOLS, Tool};
+use crate::command::own;
 use crate::exit;
 
 /// Calls that run at the same time; others wait.
@@ -193,6 +194,8 @@ fn result(answer: &Answer) -> Result<CallToolResponse, ErrorData> {
 fn failure(error: &anyhow::Error) -> CallToolResult {
     let cause = crate::redact::own_words(&format!("{error:#}")).into_owned();
     let next = error.downcast_ref::<Stop>().and_then(|stop| stop.next.clone());
-    let next = next.map(|next| format!("\nnext step: {next}")).unwrap_or_default();
+    // A client calls tools instead of commands.
+    let as_tool = |next: String| next.replace(&format!("{} lists", own("list")), "the tool list names");
+    let next = next.map(|next| format!("\nnext step: {}", as_tool(next))).unwrap_or_default();
     CallToolResult::error(vec![ContentBlock::text(format!("{}{next}", output::one_line(&cause)))])
 }

@@ -12,7 +12,7 @@ use super::super::stop::Stop;
 use super::super::{check, diff, explain, injection, list, output, policy, reach};
 use super::answer::Whole;
 
-/// Number of results that are kept for the next page, diff and coverage.
+/// Number of reports that are kept for diff and coverage, and of other results that are kept for the next page.
 const KEPT: usize = 8;
 /// The report of `--baseline`.
 const BASELINE: &str = "baseline";
@@ -114,8 +114,12 @@ impl Session {
             is_report: shape.is_report,
         });
         kept.results.push_back(Arc::clone(&whole));
-        while kept.results.len() > KEPT {
-            kept.results.pop_front();
+        // A report outlives the explanations and traces after it.
+        let is_same = |one: &Arc<Whole>| one.is_report == whole.is_report;
+        if kept.results.iter().filter(|one| is_same(one)).count() > KEPT
+            && let Some(oldest) = kept.results.iter().position(is_same)
+        {
+            kept.results.remove(oldest);
         }
         whole
     }
@@ -132,7 +136,9 @@ impl Session {
                 let next = "start the server with --baseline FILE, or name a report such as r1";
                 return Stop::usage("the server has no baseline", next);
             }
-            let next = format!("call the tool again; the server keeps the last {KEPT} results");
+            let next = format!(
+                "call the tool again; the server keeps the last {KEPT} reports and the last {KEPT} other results"
+            );
             Stop::usage(format!("there is no result {id:?}"), next)
         })
     }
@@ -170,5 +176,8 @@ fn refused(error: &clap::Error) -> Stop {
     let text = error.to_string();
     let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
     let cause = lines.join(" ").trim_start_matches("error: ").to_owned();
+    // The client knows the arguments by their names in the schema.
+    let names = [("'[FROM]'", "from"), ("'[TO[:PORT]]'", "to"), ("'[TARGET]...'", "targets")];
+    let cause = names.iter().fold(cause, |cause, (operand, name)| cause.replace(operand, name));
     Stop::usage(cause, "correct the argument; the input schema of the tool describes it")
 }

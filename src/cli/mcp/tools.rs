@@ -279,7 +279,15 @@ fn schema<T: JsonSchema + 'static>() -> Result<Arc<JsonObject>, String> {
     rmcp::handler::server::tool::schema_for_input::<T>()
 }
 
-fn parsed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Stop> {
+/// The arguments of a tool. A single text in place of a list is a list of one.
+fn parsed<T: DeserializeOwned + JsonSchema + 'static>(mut arguments: JsonObject) -> Result<T, Stop> {
+    let schema = schema::<T>().unwrap_or_default();
+    for (name, value) in arguments.iter_mut().filter(|(_, value)| value.is_string()) {
+        let wanted = schema.get("properties").map(|properties| &properties[name.as_str()]["type"]);
+        if wanted.is_some_and(|wanted| wanted == "array") {
+            *value = Value::Array(vec![value.take()]);
+        }
+    }
     serde_json::from_value(Value::Object(arguments)).map_err(|error| {
         Stop::usage(
             format!("wrong arguments: {error}"),
