@@ -13,6 +13,11 @@ const ALSO: [&str; 1] = [". Change the source manifest too"];
 const INJECT_AGAIN: &str = "Replace the proxy: remove it from the manifest, and pass the manifest to linkerd inject \
     --manual again, or set linkerd.io/inject: enabled instead";
 
+/// The end of a command that applies what the linkerd CLI renders.
+const APPLIED: &str = " | kubectl apply -f -";
+/// Why it is not applied.
+const RENDER_AGAIN: &str = "Git is their source, and would revert an applied change";
+
 /// Rewrites the remedies of findings with a position in the manifests. `alone`: there is no cluster; otherwise
 /// only findings that the change introduces are about files.
 pub(super) fn rewrite(findings: &mut [Finding], alone: bool) {
@@ -90,6 +95,15 @@ fn as_edit(step: Step) -> Option<Step> {
     let lines = step.command.as_ref().map(Command::rendered).unwrap_or_default();
     if lines.iter().any(|line| line.contains("inject --manual")) {
         return Some(Step { text: INJECT_AGAIN.to_owned(), command: None, kind: StepKind::Note, ..step });
+    }
+    if let [line] = lines.as_slice()
+        && line.contains("linkerd ")
+        && let Some(rendering) = line.strip_suffix(APPLIED)
+    {
+        // Without the guard for the release of the CLI, which the text names.
+        let call = rendering.rsplit(" && ").next().unwrap_or(rendering);
+        let text = format!("{}. Write the output of `{call}` to these manifests: {RENDER_AGAIN}", step.text);
+        return Some(Step { text, command: None, kind: StepKind::Note, ..step });
     }
     let is_kubectl = lines.iter().any(|line| line.trim_start().starts_with("kubectl"));
     if !is_kubectl {
