@@ -283,7 +283,7 @@ impl Scene {
                 && let Some((path, why)) = mistyped(kind, &held.json)
             {
                 let (namespace, name) = (namespace.to_owned(), name.to_owned());
-                self.options.mistyped.push(Mistyped { kind, namespace, name, path, why });
+                self.options.mistyped.push(Mistyped { kind, namespace, name, path, why, meant: None });
             }
             self.options.applied.insert((kind, namespace.to_owned(), name.to_owned()));
         }

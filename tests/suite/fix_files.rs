@@ -243,3 +243,123 @@ fn app_of_apps_is_repaired_and_its_chart_is_named() {
     let after = rendered("helm", &["template", "web", &chart]).unwrap();
     assert_eq!(found_in(&after), Vec::<String>::new(), "{after}");
 }
+
+/// Values of annotations that are not strings, which the API server rejects.
+#[test]
+fn annotations_get_the_type_that_the_api_server_accepts() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = WEB.replace("        linkerd.io/inject: enabled  # wrong place\n", "").replace(
+        "        config.linkerd.io/skip-oubound-ports: \"5432\"\n",
+        "        config.linkerd.io/skip-outbound-ports: 5432  # Postgres\n        config.linkerd.io/opaque-ports:\n        \
+         - 3306\n        - 6379\n        linkerd.io/inject: true\n",
+    );
+    let file = write(folder.path(), "web.yaml", &text);
+    let written = fix(folder.path(), &["--write"]);
+    assert_eq!(found(folder.path()), Vec::<String>::new(), "{}", written.text());
+    let expected = text
+        .replace("ports: 5432", "ports: \"5432\"")
+        .replace("opaque-ports:\n        - 3306\n        - 6379\n", "opaque-ports: \"3306,6379\"\n")
+        .replace("inject: true", "inject: enabled");
+    assert_eq!(read(&file), expected, "{}", written.text());
+}
+
+#[test]
+fn an_item_of_a_list_is_edited_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let item = |namespace: &str, key: &str| {
+        format!(
+            "- apiVersion: v1\n  kind: Service\n  metadata:\n    name: db\n    namespace: {namespace}\n    annotations:\n      {key}: \"1\"  # {namespace}\n"
+        )
+    };
+    let [right, wrong] = ["config.linkerd.io/opaque-ports", "config.linkerd.io/opaque-port"];
+    let list = |second: &str| {
+        format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item("a", right), item("b", second))
+    };
+    let file = write(folder.path(), "list.yaml", &list(wrong));
+    let written = fix(folder.path(), &["--write"]);
+    assert_eq!(read(&file), list(right), "{}", written.text());
+    assert_eq!(written.status, 0, "{}", written.text());
+}
+
+/// The edit of one namespace would expose a Job that never ends; those of the others are made.
+#[test]
+fn objects_without_an_edit_do_not_keep_others_from_theirs() {
+    let folder = tempfile::tempdir().unwrap();
+    let namespace = |name: &str| {
+        format!(
+            "apiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}, annotations: {{linkerd.io/injected: enabled}}}}\n"
+        )
+    };
+    let job = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: backup, namespace: jobs}\nspec:\n  schedule: 0 1 * * *\n  \
+               jobTemplate:\n    spec:\n      template:\n        spec: {restartPolicy: Never, containers: [{name: a, image: a}]}\n";
+    let shop = write(folder.path(), "shop.yaml", &namespace("shop"));
+    let jobs = write(folder.path(), "jobs.yaml", &format!("{}---\n{job}", namespace("jobs")));
+    let shown = fix(folder.path(), &["--write"]);
+    assert_eq!(read(&shop), namespace("shop").replace("injected", "inject"), "{}", shown.text());
+    assert!(read(&jobs).contains("linkerd.io/injected"), "{}", shown.text());
+    let reason = "not edited: Namespace jobs: the edit would add job-proxy-not-ended (CronJob jobs/backup)";
+    assert!(shown.out.contains(reason), "{}", shown.text());
+}
+
+#[test]
+fn patches_of_kustomizations_are_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at, "base/web.yaml", &WEB.replace("        linkerd.io/inject: enabled  # wrong place\n", ""));
+    write(at, "base/kustomization.yaml", "resources: [web.yaml]\n");
+    let patch = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec:\n  template:\n    metadata:\n      \
+                 annotations:\n        config.linkerd.io/proxy-cpu-requests: 100m  # each\n";
+    let over = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../base]\npatches:\n- path: cpu.yaml\n\
+                - target: {kind: Deployment, name: web}\n  patch: |\n    - op: add\n      \
+                path: /spec/template/metadata/annotations/linkerd.io~1injected\n      value: enabled\n    - op: add\n      \
+                path: /metadata/annotations\n      value:\n        linkerd.io/injected: enabled  # a\n    - op: remove\n      \
+                path: /metadata/annotations/linkerd.io~1injected\n";
+    let patched = write(at, "over/cpu.yaml", patch);
+    let kustomization = write(at, "over/kustomization.yaml", over);
+    let written = fix(at, &["--write"]);
+    assert_eq!(read(&patched), patch.replace("requests", "request"), "{}", written.text());
+    let expected = over.replace("linkerd.io~1injected\n      value", "linkerd.io~1inject\n      value");
+    let expected = expected.replace("linkerd.io/injected", "linkerd.io/inject");
+    assert_eq!(read(&kustomization), expected, "{}", written.text());
+}
+
+#[test]
+fn values_of_a_chart_alone_are_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at, "Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n");
+    write(at, "templates/web.yaml", &WEB.replace("\"5432\"", "{{ .Values.ports | quote }}"));
+    let text = "# web\npodAnnotations:\n  linkerd.io/injected: enabled  # typo\n";
+    let values = write(at, "values.yaml", text);
+    let written = fix(at, &["--write"]);
+    assert_eq!(read(&values), text.replace("injected", "inject"), "{}", written.text());
+    assert!(written.text().contains("1 unrendered Helm template"), "{}", written.text());
+}
+
+/// A template that installs a chart: its expressions stay as they are.
+#[test]
+fn values_in_a_template_are_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at, "Chart.yaml", "apiVersion: v2\nname: apps\nversion: 0.1.0\n");
+    let text = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: grafana\nspec:\n  source:\n    chart: grafana\n    \
+                helm:\n      valuesObject:\n        podAnnotations:\n          linkerd.io/injected: enabled\n  destination:\n    \
+                namespace: {{ .Values.home }}\n    name: {{ .Values.cluster | quote }}  # each\n";
+    let file = write(at, "templates/grafana.yaml", text);
+    let written = fix(at, &["--write"]);
+    assert_eq!(read(&file), text.replace("injected", "inject"), "{}", written.text());
+}
+
+#[test]
+fn programs_that_render_manifests_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "svc.yaml", SERVICE);
+    let program = "{ metadata: { annotations: { 'linkerd.io/injected': 'enabled' } } }\n";
+    write(folder.path(), "lib/ns.libsonnet", program);
+    let shown = fix(folder.path(), &[]);
+    let said = format!(
+        "1 file with Linkerd settings in Jsonnet or CUE, {}/lib/ns.libsonnet",
+        folder.path().display()
+    );
+    assert!(shown.text().contains(&said), "{}", shown.text());
+}

@@ -338,3 +338,35 @@ fn annotations_in_values_without_a_safe_edit_state_the_reason() {
         assert!(reason.contains(expected), "{values}: {reason}");
     }
 }
+
+/// The report has the edits that `fix` makes: file, line, path and action.
+#[test]
+fn report_has_the_edits_of_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let values = "  values:\n    proxy:\n      logLevl: warn\n    disableIPv6: 'false'\n    controlPlaneTracing: true\n";
+    let file = write(folder.path(), "mesh.yaml", &format!("{RELEASE}{values}"));
+    let place = folder.path().display().to_string();
+    let given = ["check", "--no-config", "--manifests", &place, "--linkerd-version", "2.18", "-o", "json"];
+    let report = ran(meshdoctor(&given)).document();
+    let findings = report["findings"].as_array().unwrap().iter();
+    let steps = findings.flat_map(|finding| finding["remedy"]["steps"].as_array().unwrap());
+    let edits: Vec<&Value> = steps.filter_map(|step| step["valueEdits"].as_array()).flatten().collect();
+    let text = format!("{edits:?}");
+    for (line, key) in [(8, "logLevl"), (9, "disableIPv6"), (10, "controlPlaneTracing")] {
+        let own = |edit: &&&Value| edit.to_string().contains(&format!("\"{key}\""));
+        let edit = edits.iter().find(own).unwrap_or_else(|| panic!("{key}: {text}"));
+        assert_eq!(
+            (edit["file"].as_str(), edit["line"].as_u64()),
+            (Some(file.as_str()), Some(line)),
+            "{edit}"
+        );
+    }
+}
+
+/// A name that differs in more than a slip is a decision.
+#[test]
+fn a_distant_name_is_not_an_edit() {
+    let folder = tempfile::tempdir().unwrap();
+    let why = reason(folder.path(), &format!("{RELEASE}  values:\n    enableIPv6: true\n"));
+    assert!(why.contains("Remove enableIPv6"), "{why}");
+}

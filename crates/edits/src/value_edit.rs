@@ -98,7 +98,7 @@ fn in_map(values: &mut Value, edit: &ValueEdit, is_whole: bool) -> Result<(), St
         return Err("it uses merge keys (<<)".to_owned());
     }
     let names: Vec<&str> = edit.keys.iter().map(String::as_str).collect();
-    let old = names.iter().try_fold(&*values, |value, name| value.get(name));
+    let old = names.iter().try_fold(&*values, |value, name| child(value, name));
     let old = old.ok_or_else(|| format!("{} is not set here", names.join(".")))?;
     match &edit.action {
         ValueAction::Remove => {
@@ -123,6 +123,21 @@ fn in_map(values: &mut Value, edit: &ValueEdit, is_whole: bool) -> Result<(), St
     Ok(())
 }
 
+/// The field of a map, or the item of a list.
+fn child<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    match value {
+        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+        value => value.get(name),
+    }
+}
+
+fn child_mut<'v>(value: &'v mut Value, name: &str) -> Option<&'v mut Value> {
+    match value {
+        Value::Array(items) => items.get_mut(name.parse::<usize>().ok()?),
+        value => value.get_mut(name),
+    }
+}
+
 /// Refuses to replace a value that a template sets.
 fn fixed(old: &Value) -> Result<(), String> {
     let is_template = old.as_str().is_some_and(|text| TEMPLATES.iter().any(|open| text.contains(open)));
@@ -131,12 +146,13 @@ fn fixed(old: &Value) -> Result<(), String> {
 
 /// Removes a value, and maps that it leaves empty.
 fn take(values: &mut Value, names: &[&str]) -> Option<Value> {
-    let map = values.as_object_mut()?;
     let (first, rest) = names.split_first()?;
     if rest.is_empty() {
-        return map.remove(*first);
+        return values.as_object_mut()?.remove(*first);
     }
-    let taken = take(map.get_mut(*first)?, rest);
+    let taken = take(child_mut(values, first)?, rest);
+    // An item of a list stays.
+    let Some(map) = values.as_object_mut() else { return taken };
     if map.get(*first).and_then(Value::as_object).is_some_and(Map::is_empty) {
         map.remove(*first);
     }
@@ -147,6 +163,10 @@ fn put(values: &mut Value, names: &[&str], new: Value, is_set: bool) -> Result<(
     let (last, above) = names.split_last().ok_or("a value has no name")?;
     let mut at = values;
     for name in above {
+        if at.is_array() {
+            at = child_mut(at, name).ok_or_else(|| format!("{} is not in a list", names.join(".")))?;
+            continue;
+        }
         let map = at.as_object_mut().ok_or_else(|| format!("{} is not in a map", names.join(".")))?;
         at = map.entry(*name).or_insert_with(|| Value::Object(Map::new()));
         if at.is_null() {
@@ -352,6 +372,15 @@ mod tests {
         assert!(
             changed("values: |-\n  b: 1\n", &removed(&["b"])).is_err_and(|why| why.contains("only value"))
         );
+    }
+
+    #[test]
+    fn maps_in_lists_of_a_text_are_edited() {
+        let text =
+            "patches:\n- patch: |\n    - op: add\n      path: /a\n      value:\n        wrong: x  # w\n";
+        let keys = ["0", "value", "wrong"];
+        let renamed = edit(&["patches", "0", "patch"], ValuesForm::Text, &keys, rename(&["0", "value", "b"]));
+        assert_eq!(changed(text, &renamed), Ok(text.replace("wrong", "b")));
     }
 
     #[test]

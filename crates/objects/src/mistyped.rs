@@ -16,9 +16,27 @@ pub struct Mistyped {
     pub path: String,
     /// What its value must be: `must be a string, not a number`.
     pub why: String,
+    /// The string that its value means, if that is certain.
+    pub meant: Option<String>,
 }
 
 impl Mistyped {
+    /// The field as a JSON pointer: `/metadata/annotations/a~1b` of `metadata.annotations[a/b]`.
+    pub fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        let mut rest = self.path.as_str();
+        while !rest.is_empty() {
+            let (step, after) = match rest.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+                Some(bracketed) => bracketed,
+                None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
+            };
+            pointer.push('/');
+            pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
+            rest = after.strip_prefix('.').unwrap_or(after);
+        }
+        pointer
+    }
+
     /// Whether it is in this object.
     pub fn is_of(&self, kind: Kind, namespace: &str, name: &str) -> bool {
         self.kind == kind && self.namespace == namespace && self.name == name
@@ -93,6 +111,20 @@ mod tests {
             let wanted = wanted.map(|(path, why)| (path.to_owned(), why.to_owned()));
             assert_eq!(mistyped(kind, json.as_bytes()), wanted, "{json}");
         }
+    }
+
+    #[test]
+    fn the_pointer_of_a_field_escapes_its_names() {
+        let field = |path: &str| Mistyped {
+            kind: Kind::Deployment,
+            namespace: String::new(),
+            name: String::new(),
+            path: path.to_owned(),
+            why: String::new(),
+            meant: None,
+        };
+        assert_eq!(field("spec.rules[0].b").pointer(), "/spec/rules/0/b");
+        assert_eq!(field("metadata.annotations[a.b/c~d]").pointer(), "/metadata/annotations/a.b~1c~0d");
     }
 
     #[test]

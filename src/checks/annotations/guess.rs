@@ -5,7 +5,7 @@ use crate::model::injection::INJECT;
 use crate::version::{LinkerdVersion, MinorTable};
 
 /// An accepted value with the same meaning, if there is one.
-pub(super) fn guess(
+pub(in crate::checks) fn guess(
     key: &Key,
     value: &str,
     version: Option<&LinkerdVersion>,

@@ -18,7 +18,9 @@ const QUOTED: usize = 40;
 /// Findings about keys that no release knows.
 pub(super) fn unknown(ctx: &Context<'_>) -> Vec<Finding> {
     let all = ctx.knowledge.annotations();
-    let keys = checked(ctx).filter(|one| all.get(&one.key).is_none());
+    // A null removes a default, or the key of a patched object.
+    let is_removal = |one: &&ValueKey| matches!(one.value.as_deref(), Some("null" | "~"));
+    let keys = checked(ctx).filter(|one| all.get(&one.key).is_none() && !is_removal(one));
     let findings = keys.map(|one| {
         let suggestion = all.suggest(&one.key, |row| row.set_by == WrittenBy::User);
         let row = suggestion.and_then(|suggestion| suggestion.key);
@@ -69,7 +71,15 @@ pub(super) fn invalid(ctx: &Context<'_>) -> Vec<Finding> {
             Some(right) => format!("Set {}: {right:?}, {BEFORE}", one.key),
             None => format!("Set {} to one that is valid, {BEFORE}", one.key),
         };
-        let edit = right.and_then(|right| edit(one, |_| ValueAction::Set(NewValue::Text(right))));
+        let edit = right.and_then(|right| {
+            let set = |_: &[String]| ValueAction::Set(NewValue::Text(right));
+            // The value of a JSON patch is next to the path.
+            let beside = one.pointer.as_ref().and(one.edit.clone()).and_then(|(place, mut keys)| {
+                *keys.last_mut()? = "value".to_owned();
+                Some((place, keys))
+            });
+            edit(&ValueKey { edit: beside.or_else(|| one.edit.clone()), ..one.clone() }, set)
+        });
         let remedy = Remedy::new().step(StepKind::ChartValue, act).value(edit);
         Some(finding(ctx, one, message).severity(Severity::Warning).remedy(remedy))
     });
@@ -77,7 +87,7 @@ pub(super) fn invalid(ctx: &Context<'_>) -> Vec<Finding> {
 }
 
 /// The end of steps that correct values before they are applied.
-const BEFORE: &str = "before the chart is applied";
+const BEFORE: &str = "before it is applied";
 
 /// The keys to check. A namespace of the command line selects objects, not charts.
 fn checked<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a ValueKey> {
@@ -110,6 +120,10 @@ fn renamed(ctx: &Context<'_>, one: &ValueKey, row: &Key) -> Option<ValueChange> 
     // A label would need another place.
     if row.kind != KeyKind::Annotation {
         return None;
+    }
+    if let Some(above) = &one.pointer {
+        let path = format!("{above}/{}", row.key.replace('~', "~0").replace('/', "~1"));
+        return edit(one, |_| ValueAction::Set(NewValue::Text(path)));
     }
     let value = one.value.as_deref().filter(|value| !is_set_elsewhere(value));
     let wrong = value.filter(|value| row.check_value(value, None, minors).is_err());

@@ -12,7 +12,7 @@ mod annotation_unknown;
 mod annotation_value_invalid;
 mod calls;
 mod fault;
-mod guess;
+pub(super) mod guess;
 mod in_values;
 mod label_as_annotation;
 mod route_timeouts;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::survey::{about, applied, field, mend_or_delete};
+use super::survey::{about, applied, field, mend_or_delete, put, set};
+use crate::checks::annotations::guess::guess;
 use crate::checks::written::{Reader, of_release};
 use crate::checks::{Context, Judgement, Upgrade};
 use crate::fetched::Why;
@@ -116,9 +117,30 @@ fn undecodable(ctx: &Context<'_>) -> Vec<Finding> {
         let quoted = wrong.iter().take(MOST).map(|one| field(kind, &meta, &one.path, &*one.why));
         let finding = about(ctx, kind, &meta, message).severity(Severity::Error).tie(applied(kind, &meta));
         let finding = quoted.fold(finding, Finding::evidence);
-        finding.remedy(Remedy::new().step(StepKind::Note, format!("Correct {path} in the manifest")))
+        finding.remedy(retyped(ctx, (kind, &meta), &wrong))
     };
     of_object.into_iter().map(finding).collect()
+}
+
+/// The steps that give values their type. A string that another value means is certain; one that Linkerd does not read
+/// is replaced by the word for it: `true` by `enabled`.
+fn retyped(ctx: &Context<'_>, (kind, meta): (Kind, &Meta), wrong: &[&Mistyped]) -> Remedy {
+    let minors = ctx.knowledge.minors();
+    let word = |one: &Mistyped, meant: &str| {
+        let (_, key) = one.path.strip_suffix(']')?.rsplit_once("annotations[")?;
+        let row = ctx.knowledge.annotations().get(key)?;
+        row.check_value(meant, None, minors).is_err().then(|| guess(row, meant, None, minors)).flatten()
+    };
+    let mut remedy = Remedy::new();
+    for one in wrong.iter().take(MOST) {
+        let Some(meant) = &one.meant else {
+            return Remedy::new().step(StepKind::Note, format!("Correct {} in the manifest", one.path));
+        };
+        let meant = word(one, meant).unwrap_or_else(|| meant.clone());
+        let act = format!("Set {} to the string {meant:?} in the manifest", one.path);
+        remedy = remedy.run(StepKind::Command, act, set(kind, meta, [put(one.pointer(), meant)]));
+    }
+    remedy
 }
 
 /// Notes evidence without which a webhook might not be called.

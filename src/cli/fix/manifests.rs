@@ -2,13 +2,17 @@
 //! without a new one; every other finding is listed with the reason.
 
 mod documents;
+mod templates;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::overlay::{Overlay, Questions};
+use crate::archive::folder_of;
 use crate::chart::values_input::ValuesInput;
 use crate::checks::{self, Check, Settings};
 use crate::cli::args::{self, Fix, FixFormat};
@@ -18,7 +22,8 @@ use crate::exit;
 use crate::finding::{Finding, Step, Subject};
 use crate::item::Item;
 use crate::knowledge::Knowledge;
-use crate::kubectl::{Action, Target, actions};
+use crate::kubectl::{Action, Edit, Target, actions};
+use crate::objects::mistyped::Mistyped;
 use crate::policy::{self, Policy};
 use crate::render::ci::sarif;
 use crate::render::fix::{
@@ -186,7 +191,8 @@ impl<'a> Repairer<'a> {
         for (&at, planned) in &self.judged.report.repair.findings {
             let finding = &self.judged.report.findings[at];
             let mut edits = Vec::new();
-            let outcome = self.finding(finding, &mut edits);
+            let mut left_out = Vec::new();
+            let outcome = self.finding(finding, &mut edits, &mut left_out);
             // Suggestions are accepted one by one, so they must not touch the same lines.
             if outcome.is_ok() && !self.suggest(&edits) {
                 edits.clear();
@@ -200,6 +206,7 @@ impl<'a> Repairer<'a> {
                 subjects: finding.subjects.iter().map(ToString::to_string).collect(),
                 places: finding.written.iter().map(|one| format!("{}:{}", one.file, one.line)).collect(),
                 edits: if outcome.is_ok() { edits } else { Vec::new() },
+                left_out,
                 outcome,
             });
         }
@@ -229,37 +236,133 @@ impl<'a> Repairer<'a> {
         is_free
     }
 
-    /// Edits the files for a finding, and lists its edits; otherwise why nothing is edited.
-    fn finding(&mut self, finding: &Finding, alone: &mut Vec<ObjectEdit>) -> Result<Vec<String>, String> {
+    /// Edits the files for a finding, and lists its edits; otherwise why nothing is edited. `left_out`: the objects
+    /// that cannot be edited although others can.
+    fn finding(
+        &mut self,
+        finding: &Finding,
+        alone: &mut Vec<ObjectEdit>,
+        left_out: &mut Vec<String>,
+    ) -> Result<Vec<String>, String> {
         let prints: Vec<_> = finding.subjects.iter().map(|one| finding.subject_fingerprint(one)).collect();
         if prints.iter().all(|print| !self.state.problems.contains_key(print)) {
             // The edit of an earlier finding removes this one too.
             return Ok(Vec::new());
         }
+        let mut texts = self.texts.clone();
+        let mut edited = Vec::new();
+        if let Some(values) = self.values_of(finding, &mut texts, alone, &mut edited)? {
+            let mut set = self.set.clone();
+            set.put_value_keys(self.judged.charts.keys(&texts));
+            return self.accept(finding, (set, values, texts), edited);
+        }
+        let mut edits = edits(finding)?;
+        let mut parts = object_by_object(&edits);
+        let subject = |object: &String| finding.subjects.iter().find(|one| one.to_string() == *object);
+        let is_of_subjects = !parts.is_empty() && parts.iter().all(|(object, _)| subject(object).is_some());
+        if is_of_subjects {
+            // The edit of an earlier finding is right for the others.
+            let is_open = |object: &String| {
+                subject(object)
+                    .is_some_and(|one| self.state.problems.contains_key(&finding.subject_fingerprint(one)))
+            };
+            parts.retain(|(object, _)| is_open(object));
+            edits = parts.iter().flat_map(|(_, own)| own.clone()).collect();
+        }
+        let why = match self.of_objects(finding, &edits, alone) {
+            Ok(edited) => return Ok(edited),
+            Err(why) => why,
+        };
+        if parts.len() < 2 || !is_of_subjects {
+            return Err(why);
+        }
+        // What is right for one object may add a finding about another one.
+        for (object, own) in parts {
+            let mut own_alone = Vec::new();
+            let part =
+                Finding { subjects: subject(&object).cloned().into_iter().collect(), ..finding.clone() };
+            match self.of_objects(&part, &own, &mut own_alone) {
+                Ok(more) => {
+                    edited.extend(more);
+                    alone.extend(own_alone);
+                }
+                Err(why) => left_out.push(format!("{object}: {why}")),
+            }
+        }
+        if edited.is_empty() {
+            left_out.clear();
+            return Err(why);
+        }
+        Ok(edited)
+    }
+
+    /// Edits objects for a finding.
+    fn of_objects(
+        &mut self,
+        finding: &Finding,
+        edits: &[Action],
+        alone: &mut Vec<ObjectEdit>,
+    ) -> Result<Vec<String>, String> {
         let mut set = self.set.clone();
         let mut texts = self.texts.clone();
         let mut edited = Vec::new();
-        let values = self.values_of(finding, &mut texts, alone, &mut edited)?;
-        let edits = if values.is_some() { Vec::new() } else { edits(finding)? };
-        for action in &edits {
+        let mut own_edits = Vec::new();
+        for action in edits {
+            if self.is_corrected(action) {
+                continue;
+            }
+            if let Action::Edit { target, .. } = action {
+                let mut apart = self.judged.set.apart();
+                let is_apart = apart.find(|(kind, namespace, name)| {
+                    *kind == target.kind && *namespace == target.namespace && target.names.contains(name)
+                });
+                if let Some((kind, namespace, name)) = is_apart {
+                    let object = Subject::object(kind.info().kind, &namespace, &name);
+                    let next = "run the command on one folder at a time";
+                    return Err(format!("{object} has different content in several folders; {next}"));
+                }
+            }
             set = self.overlay.apply(&set, action)?;
             let Action::Edit { target, .. } = action else { continue };
             for name in &target.names {
                 let place = self.object(target, name, action, &mut texts)?;
+                for pointer in &place.retyped {
+                    set.correct(target.kind, (&target.namespace, name), pointer);
+                }
                 let own = self.object_edit(target, name, action);
                 // The first line of the edit, in the file as it is; that of the object if another edit comes first.
                 let line = own.as_ref().and_then(|edit| edit.replacements.iter().find_map(|one| one.changed));
-                edited.push(format!("{}:{}", place.0, line.unwrap_or(place.1)));
-                alone.extend(own);
+                edited.push(format!("{}:{}", place.file, line.unwrap_or(place.line)));
+                own_edits.extend(own);
             }
         }
-        if values.is_some() {
-            set.put_value_keys(self.judged.charts.keys(&texts));
-        }
-        let values = values.unwrap_or_else(|| self.values.clone());
+        let edited = self.accept(finding, (set, self.values.clone(), texts), edited)?;
+        alone.extend(own_edits);
+        Ok(edited)
+    }
+
+    /// Whether an action only sets values whose type an earlier edit corrected, perhaps to other values.
+    fn is_corrected(&self, action: &Action) -> bool {
+        let Action::Edit { target, edit: Edit::Json(operations) } = action else { return false };
+        let [name] = target.names.as_slice() else { return false };
+        let is_in = |set: &Set, path: &Value| {
+            let mut own =
+                set.mistyped().iter().filter(|wrong| wrong.is_of(target.kind, &target.namespace, name));
+            own.any(|wrong| *path == wrong.pointer())
+        };
+        operations.iter().all(|one| is_in(&self.judged.set, &one["path"]) && !is_in(&self.set, &one["path"]))
+    }
+
+    /// Keeps edits if they remove the finding and add none.
+    fn accept(
+        &mut self,
+        finding: &Finding,
+        (set, values, texts): (Set, Vec<ValuesInput>, BTreeMap<String, String>),
+        mut edited: Vec<String>,
+    ) -> Result<Vec<String>, String> {
         let state = self.overlay.judge_with(&set, &values);
-        let left = prints.iter().filter_map(|print| state.problems.get(print)).next();
-        if let Some(left) = left {
+        let mut prints = finding.subjects.iter().map(|one| finding.subject_fingerprint(one));
+        if let Some(left) = prints.find_map(|print| state.problems.get(&print)) {
             return Err(format!("the edit does not remove the finding for {}", left.subject));
         }
         if let Some((_, new)) = state.beyond(&self.state).into_iter().next() {
@@ -281,22 +384,26 @@ impl<'a> Repairer<'a> {
         Some(ObjectEdit { object, file, replacements })
     }
 
-    /// Edits the document of an object; returns its position.
+    /// Edits the document of an object.
     fn object(
         &mut self,
         target: &Target,
         name: &str,
         action: &Action,
         texts: &mut BTreeMap<String, String>,
-    ) -> Result<(String, usize), String> {
+    ) -> Result<EditedObject, String> {
         let kind = target.kind.info().kind;
         let object = Subject::object(kind, &target.namespace, name);
         let places = self.judged.places.as_ref();
         let place = places.and_then(|places| places.find(kind, &target.namespace, name, None));
         let place = place.ok_or_else(|| format!("{object} is not in a file of --manifests"))?;
         if let Some((file, line)) = places.and_then(|places| places.earlier(kind, &target.namespace, name)) {
+            let folders = match folder_of(file) == folder_of(&place.file) {
+                true => "",
+                false => ", or run the command on one folder at a time",
+            };
             return Err(format!(
-                "{}:{}: {object} is also in {file}:{line}; keep one",
+                "{}:{}: {object} is also in {file}:{line}; keep one{folders}",
                 place.file, place.line
             ));
         }
@@ -308,17 +415,24 @@ impl<'a> Repairer<'a> {
         let at = |why: String| format!("{}:{}: {why}", place.file, place.line);
         let line = usize::try_from(place.line).unwrap_or(usize::MAX);
         let number = self.repair.files.get(&place.file).map_or(0, |read| number_of_document(&read.old, line));
-        let (range, value) = document(&text, kind, name, number)
-            .ok_or_else(|| at(format!("{object} is not a document of its own")))?;
-        if has_merge_key(&value) {
+        let found = document(&text, kind, (&target.namespace, name), number)
+            .ok_or_else(|| at(format!("{object} is not in a document that can be read")))?;
+        let value = found.object();
+        if has_merge_key(value) {
             return Err(at("it uses merge keys (<<)".to_owned()));
         }
-        let after = edit.apply(&value).map_err(at)?;
-        let document = crate::yaml_edit::changed(&text[range.clone()], &value, &after).map_err(at)?;
+        let after = edit.apply(value).map_err(at)?;
+        let own =
+            |wrong: &&Mistyped| wrong.is_of(target.kind, &target.namespace, name) && wrong.meant.is_some();
+        let wrong = self.judged.set.mistyped().iter().filter(own).map(Mistyped::pointer);
+        let retyped = wrong.filter(|pointer| after.pointer(pointer).is_none_or(Value::is_string)).collect();
+        let whole = found.with(after);
+        let document =
+            crate::yaml_edit::changed(&text[found.range.clone()], &found.value, &whole).map_err(at)?;
         let mut edited = text;
-        edited.replace_range(range, &document);
+        edited.replace_range(found.range, &document);
         texts.insert(place.file.clone(), edited);
-        Ok((place.file.clone(), line))
+        Ok(EditedObject { file: place.file.clone(), line, retyped })
     }
 
     /// The text of a file with the edits so far.
@@ -338,6 +452,33 @@ impl<'a> Repairer<'a> {
         self.repair.files.insert(file.to_owned(), original);
         Ok(text)
     }
+}
+
+/// An object with an edit in its file.
+struct EditedObject {
+    file: String,
+    /// Its line, from 1.
+    line: usize,
+    /// The JSON pointers of values that got the right type.
+    retyped: Vec<String>,
+}
+
+/// The edits of each object, with the object.
+fn object_by_object(edits: &[Action]) -> Vec<(String, Vec<Action>)> {
+    let mut parts: Vec<(String, Vec<Action>)> = Vec::new();
+    for action in edits {
+        let Action::Edit { target, edit } = action else { return Vec::new() };
+        for name in &target.names {
+            let object = Subject::object(target.kind.info().kind, &target.namespace, name).to_string();
+            let target = Target { names: vec![name.clone()], ..target.clone() };
+            let own = Action::Edit { target, edit: edit.clone() };
+            match parts.iter_mut().find(|(known, _)| *known == object) {
+                Some((_, actions)) => actions.push(own),
+                None => parts.push((object, vec![own])),
+            }
+        }
+    }
+    parts
 }
 
 /// The edits of a remedy. Steps that only matter to a running cluster are left out.

@@ -31,7 +31,7 @@ fn quoted(text: &str) -> String {
 /// A text without quotes if every YAML reader reads it as this text.
 fn scalar(text: &str) -> String {
     const OTHER_TYPES: [&str; 8] = ["y", "n", "yes", "no", "on", "off", "true", "false"];
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./@".contains(letter);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./@~".contains(letter);
     let is_safe = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/')
         && text.chars().all(is_plain)
         && !OTHER_TYPES.contains(&text.to_ascii_lowercase().as_str())

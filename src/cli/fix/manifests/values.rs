@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::Repairer;
 use super::documents::{documents, number_of_document};
+use super::{Repairer, templates};
 use crate::chart::gitops::{Installed, Text, ValueKey};
 use crate::chart::values_input::{ValuesFile, ValuesInput, values_of};
 use crate::cli::chart;
@@ -172,7 +172,7 @@ impl Repairer<'_> {
         if let Some(source) = rendered.filter(|_| !edit.place.path.is_empty()) {
             return Err(format!("{file}: the file is rendered from {}; edit it there", source.trim()));
         }
-        let document = value_edit::changed(document, edit).map_err(at)?;
+        let document = templates::edited(document, |text| value_edit::changed(text, edit)).map_err(at)?;
         text.replace_range(range, &document);
         texts.insert(file.clone(), text);
         Ok(())

@@ -128,6 +128,11 @@ impl Set {
         self.mistyped.extend_from_slice(found);
     }
 
+    /// Takes out the value of the wrong type at a JSON pointer, which an edit corrects.
+    pub fn correct(&mut self, kind: Kind, (namespace, name): (&str, &str), pointer: &str) {
+        self.mistyped.retain(|wrong| !wrong.is_of(kind, namespace, name) || wrong.pointer() != pointer);
+    }
+
     /// Values of the wrong type.
     pub fn mistyped(&self) -> &[Mistyped] {
         &self.mistyped

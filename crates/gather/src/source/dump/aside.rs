@@ -19,6 +19,8 @@ pub enum Aside {
     Chart,
     /// Another template.
     Template,
+    /// A program that renders manifests, such as one in Jsonnet.
+    Program,
     /// A kustomization changes its objects.
     Kustomization,
     /// It contains a placeholder, such as `${NAME}` of Flux.
@@ -94,6 +96,10 @@ fn sentence(why: Aside, places: &SkippedPlaces) -> String {
                 of("unrendered template", "unrendered templates")
             )
         }
+        Aside::Program => format!(
+            "{} with Linkerd settings in Jsonnet or CUE, {named}: pass the rendered output",
+            of("file", "files")
+        ),
         Aside::Kustomization => format!(
             "changes that {} (patches, names, labels, several namespaces), in {named}: use kustomize build \
              DIR | {}",

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::aside::{Aside, Unfit};
-use super::read_header::{Peek, is_typed, item_kind, kind_of, listed};
+use super::read_header::{Peek, Unquoted, is_typed, item_kind, kind_of, listed};
 use super::versions::Answer;
 use super::waiting::{Line, Waiting};
 use super::{Age, Builder, ObjectPosition, yaml};
@@ -369,7 +369,7 @@ impl<'a> Filing<'a> {
                     if let Some((path, why)) = wrong.filter(|_| of_kind.is_none() && !object.name.is_empty())
                     {
                         self.note_place((kind, None), &key, object.line);
-                        self.mistyped(kind, &key, path, why);
+                        self.mistyped(kind, &key, path, why, None);
                     }
                 }
             };
@@ -428,9 +428,9 @@ impl<'a> Filing<'a> {
         }
     }
 
-    fn mistyped(&mut self, kind: Kind, key: &super::Key, path: String, why: String) {
+    fn mistyped(&mut self, kind: Kind, key: &super::Key, path: String, why: String, meant: Option<String>) {
         let (namespace, name) = (key.0.to_string(), key.1.to_string());
-        self.builder.dump.mistyped.push(Mistyped { kind, namespace, name, path, why });
+        self.builder.dump.mistyped.push(Mistyped { kind, namespace, name, path, why, meant });
     }
 
     /// Notes annotations and labels that are not strings, which the API server rejects.
@@ -439,15 +439,19 @@ impl<'a> Filing<'a> {
         kind: Kind,
         key: &super::Key,
         (what, line): (&str, Line),
-        unquoted: &[(String, String)],
+        unquoted: &[Unquoted],
     ) {
-        for (path, text) in unquoted {
+        for Unquoted { path, sort, text } in unquoted {
             let places = self.builder.places.as_ref();
             let found = places.and_then(|places| places.find(kind.info().kind, &key.0, &key.1, Some(path)));
             let line = found.map_or(line, |written| Line::Is(written.line));
-            let sort = if text.parse::<f64>().is_ok() { "a number" } else { "a boolean" };
-            self.trouble(Some(kind), line, &format!("{what}: {path} is {sort}: put its value in quotes"));
-            self.mistyped(kind, key, path.clone(), format!("must be a string, not {sort}"));
+            let cure = match sort.as_ref() {
+                "a list" => "separate its items by commas",
+                _ => "put its value in quotes",
+            };
+            self.trouble(Some(kind), line, &format!("{what}: {path} is {sort}: {cure}"));
+            let why = format!("must be a string, not {sort}");
+            self.mistyped(kind, key, path.clone(), why, Some(text.clone()));
         }
     }
 

@@ -33,8 +33,19 @@ pub(super) const REWRITTEN: &str = "meshdoctor.io/rewritten";
 pub(super) struct Rewritten {
     /// The kind in the file, of an object that is filed as a Deployment.
     pub(super) of_kind: Option<String>,
-    /// Annotations and labels that are not strings in the file: the path, and the value.
-    pub(super) unquoted: Vec<(String, String)>,
+    /// Annotations and labels that are not strings in the file.
+    pub(super) unquoted: Vec<Unquoted>,
+}
+
+/// An annotation or label that is not a string in the file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Unquoted {
+    /// Its path: `metadata.annotations[a/b]`.
+    pub(super) path: String,
+    /// Its type in the file: `a number`.
+    pub(super) sort: Cow<'static, str>,
+    /// The string that its value means.
+    pub(super) text: String,
 }
 
 impl Peek<'_> {

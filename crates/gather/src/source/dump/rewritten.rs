@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::aside::{self, Unfit};
 use super::filing::Filing;
-use super::read_header::{Peek, REWRITTEN, kind_of};
+use super::read_header::{Peek, REWRITTEN, Unquoted, kind_of};
 use crate::chart::gitops::is_read;
 use crate::item::Kind;
 
@@ -107,8 +107,8 @@ fn after_string(json: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Replaces numbers and booleans in annotations and labels by strings, and notes each.
-fn quote(value: &mut Value, path: &str, unquoted: &mut Vec<(String, String)>) {
+/// Replaces numbers, booleans and lists in annotations and labels by strings, and notes each.
+fn quote(value: &mut Value, path: &str, unquoted: &mut Vec<Unquoted>) {
     match value {
         Value::Object(map) => {
             for (key, field) in map {
@@ -131,14 +131,32 @@ fn quote(value: &mut Value, path: &str, unquoted: &mut Vec<(String, String)>) {
     }
 }
 
-fn quote_values(map: &mut Value, path: &str, unquoted: &mut Vec<(String, String)>) {
+fn quote_values(map: &mut Value, path: &str, unquoted: &mut Vec<Unquoted>) {
     for (key, value) in map.as_object_mut().into_iter().flatten() {
-        if matches!(value, Value::Number(_) | Value::Bool(_)) {
-            let text = value.to_string();
-            unquoted.push((format!("{path}[{key}]"), text.clone()));
+        let (sort, text) = match value {
+            Value::Number(_) => ("a number", Some(value.to_string())),
+            Value::Bool(_) => ("a boolean", Some(value.to_string())),
+            // Linkerd's lists are texts with commas.
+            Value::Array(items) if key.contains("linkerd.io/") => ("a list", listed(items)),
+            _ => continue,
+        };
+        if let Some(text) = text {
+            let path = format!("{path}[{key}]");
+            unquoted.push(Unquoted { path, sort: sort.into(), text: text.clone() });
             *value = Value::String(text);
         }
     }
+}
+
+/// The items of a list of texts and numbers, with commas; `None` if it has others or none.
+fn listed(items: &[Value]) -> Option<String> {
+    let text = |item: &Value| match item {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let items: Option<Vec<String>> = items.iter().map(text).collect();
+    items.filter(|items| !items.is_empty()).map(|items| items.join(","))
 }
 
 /// Whether an object of a kind that no check reads contains a pod spec, or annotations or labels of Linkerd. Objects
@@ -186,13 +204,14 @@ mod tests {
     #[test]
     fn numbers_in_annotations_and_labels_become_strings() {
         let mut object = json!({
-            "metadata": {"annotations": {"a": 60, "b": "c"}},
+            "metadata": {"annotations": {"a": 60, "b": "c", "linkerd.io/x": [1, "2-3"], "y": [1]}},
             "spec": {"replicas": 2, "template": {"metadata": {"labels": {"d": true}}}},
         });
         let mut unquoted = Vec::new();
         quote(&mut object, "", &mut unquoted);
-        let noted: Vec<String> = unquoted.iter().map(|(path, text)| format!("{path}={text}")).collect();
-        assert_eq!(noted, ["metadata.annotations[a]=60", "spec.template.metadata.labels[d]=true"]);
+        let noted: Vec<String> = unquoted.iter().map(|one| format!("{}={}", one.path, one.text)).collect();
+        let list = "metadata.annotations[linkerd.io/x]=1,2-3";
+        assert_eq!(noted, ["metadata.annotations[a]=60", list, "spec.template.metadata.labels[d]=true"]);
         assert_eq!(object["metadata"]["annotations"]["a"], "60");
         assert_eq!(object["spec"]["replicas"], 2);
     }

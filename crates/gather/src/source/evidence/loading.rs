@@ -234,6 +234,7 @@ impl Loading {
                     self.builder.moved_to(None);
                 }
                 Role::Template(chart) => self.builder.set_aside(Aside::Chart, &chart),
+                Role::Program => self.builder.set_aside(Aside::Program, &whole),
                 Role::Other(why) => self.useless(&whole, why, false),
             }
         }

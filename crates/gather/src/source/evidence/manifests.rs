@@ -11,6 +11,8 @@ use crate::yaml::parse;
 
 /// Maximum size of a kustomization or template to read, in bytes.
 const MOST: u64 = 4 << 20;
+/// Ends of the names of files in languages that render manifests.
+const PROGRAMS: [&str; 3] = [".jsonnet", ".libsonnet", ".cue"];
 /// File names that kustomize looks for.
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 /// Fields of a kustomization that change objects of its files.
@@ -48,6 +50,8 @@ pub(super) enum Role {
     Manifest,
     /// A template of the Helm chart in this folder.
     Template(String),
+    /// A program that renders manifests with settings of Linkerd.
+    Program,
     /// A file that `kubectl apply` does not read.
     Other(&'static str),
 }
@@ -100,6 +104,11 @@ impl Layout {
     /// The role of a file.
     pub(super) fn role(&self, name: &str, path: &str, blob: &Blob) -> Role {
         let (folder, file) = split(path);
+        if PROGRAMS.iter().any(|end| file.ends_with(end))
+            && blob.bytes(MOST).is_ok_and(|text| memchr::memmem::find(&text, b"linkerd.io/").is_some())
+        {
+            return Role::Program;
+        }
         if ![".json", ".yaml", ".yml"].iter().any(|end| file.ends_with(end)) {
             return Role::Other("kubectl apply reads only .json, .yaml and .yml in a folder");
         }

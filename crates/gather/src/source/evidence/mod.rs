@@ -54,8 +54,11 @@ const PLACES: usize = 3;
 
 /// Keys of Linkerd in values of other charts, as what is not checked: only the rendered chart shows their effect.
 fn in_values(others: &[Annotated]) -> Option<String> {
-    let places: Vec<&str> =
-        others.iter().filter(|one| !one.is_of_linkerd).map(|one| one.place.as_str()).collect();
+    let places: Vec<&str> = others
+        .iter()
+        .filter(|one| !one.is_of_linkerd && !one.is_of_kustomize)
+        .map(|one| one.place.as_str())
+        .collect();
     let named = places.iter().take(PLACES).copied().collect::<Vec<_>>().join(", ");
     let more = match places.len().saturating_sub(PLACES) {
         0 => String::new(),
@@ -111,7 +114,7 @@ impl Captured {
         let read = loading.builder.recognised();
         let places = loading.builder.places();
         let dump = loading.builder.finish();
-        if loading.bundles.is_empty() && read == 0 && charts.is_empty() {
+        if loading.bundles.is_empty() && read == 0 && charts.is_empty() && others.is_empty() {
             let aside = dump.set_aside.reasons().into_iter();
             let mut reasons = loading.reasons.into_iter().chain(aside);
             let reason = reasons.next().or_else(|| match loading.manifests {
@@ -137,7 +140,8 @@ impl Captured {
         let mut set_aside = dump.set_aside.reasons();
         set_aside.extend(in_values(&others));
         warnings.extend(set_aside.iter().map(|what| format!("not checked: {what}")));
-        let dump = (read > 0 || !charts.is_empty() || !dump.trouble().is_empty()).then_some(dump);
+        let dump = (read > 0 || !charts.is_empty() || !others.is_empty() || !dump.trouble().is_empty())
+            .then_some(dump);
         let (bundles, mut ignored, texts) = (loading.bundles, loading.ignored, loading.charts);
         let nodes = configured(loading.configurations, dump.as_ref(), &mut ignored);
         let value_keys = others.into_iter().flat_map(|one| one.keys).collect();

@@ -13,6 +13,8 @@ pub struct Annotated {
     pub place: String,
     /// Whether the values are those of a chart of Linkerd.
     pub is_of_linkerd: bool,
+    /// Whether they are in a kustomization or one of its patches.
+    pub is_of_kustomize: bool,
     pub keys: Vec<ValueKey>,
 }
 
@@ -31,6 +33,8 @@ pub struct ValueKey {
     pub value: Option<String>,
     /// Where to edit it, and its path there; `None` if no edit can be described.
     pub edit: Option<(ValuesPlace, Vec<String>)>,
+    /// For the `path` of a JSON patch, the part of it above the key.
+    pub pointer: Option<String>,
 }
 
 /// Nesting of texts with YAML in texts with YAML.
@@ -39,7 +43,7 @@ const DEPTH: usize = 3;
 /// Objects and values files with keys of Linkerd. `known` are the installations of Linkerd's charts.
 pub fn annotated(texts: &[Text], known: &[Installed]) -> Vec<Annotated> {
     let set = Set { texts, charts: &[] };
-    let mut found: Vec<Annotated> = Vec::new();
+    let mut found = of_patches(&set);
     for text in texts.iter().filter(|text| is_relevant(&text.text)) {
         for document in set.documents(text) {
             let Some((part, is_values)) = part(&document) else { continue };
@@ -53,7 +57,10 @@ pub fn annotated(texts: &[Text], known: &[Installed]) -> Vec<Annotated> {
             let at = Cursor::new(part.into_iter().map(str::to_owned));
             let mut keys = Keys { object, file: text.name.clone(), found: Vec::new() };
             keys.walk(values, &at, DEPTH);
-            found.extend(keys.annotated(is_of_linkerd));
+            found.extend(keys.annotated(is_of_linkerd).map(|one| Annotated {
+                is_of_kustomize: document.is_kustomization() && part != Some("helmCharts"),
+                ..one
+            }));
             found.extend(referenced(&set, &document, is_of_linkerd));
         }
     }
@@ -63,10 +70,53 @@ pub fn annotated(texts: &[Text], known: &[Installed]) -> Vec<Annotated> {
     found
 }
 
+/// The files with patches that kustomizations name.
+fn of_patches(set: &Set<'_>) -> Vec<Annotated> {
+    let kustomizations = set.texts.iter().filter(|text| text.text.contains("patches"));
+    let documents = kustomizations.flat_map(|text| set.documents(text)).filter(Document::is_kustomization);
+    let patches = documents.flat_map(|document| {
+        let listed = |key: &str, path: &str| {
+            let items = document.items(key).into_iter();
+            items.filter_map(|item| document.text(&format!("{item}{path}"))).collect::<Vec<_>>()
+        };
+        let merged = listed("patchesStrategicMerge", "");
+        let paths = [listed("patches", ".path"), listed("patchesJson6902", ".path"), merged].concat();
+        paths.into_iter().filter_map(|path| set.beside(document.of, &path)).collect::<Vec<_>>()
+    });
+    let mut found = Vec::new();
+    for text in patches.filter(|text| text.text.contains("linkerd")) {
+        for document in set.documents(text) {
+            let mut keys = Keys { object: text.name.clone(), file: text.name.clone(), found: Vec::new() };
+            keys.walk(&document.root, &Cursor::new([]), DEPTH);
+            found.extend(keys.annotated(false).map(|one| Annotated { is_of_kustomize: true, ..one }));
+        }
+    }
+    found
+}
+
+impl Document<'_> {
+    /// Whether kustomize or Flux reads it, for patches. It may have no kind.
+    fn is_kustomization(&self) -> bool {
+        let text = |key| self.root.text(&[key]).unwrap_or_default();
+        let patches = ["patches", "patchesJson6902", "patchesStrategicMerge"];
+        match (text("kind"), text("apiVersion").split('/').next().unwrap_or_default()) {
+            (
+                "Kustomization" | "Component",
+                "" | "kustomize.config.k8s.io" | "kustomize.toolkit.fluxcd.io",
+            ) => true,
+            ("", "") => patches.iter().any(|key| self.root.find(key).is_some()),
+            _ => false,
+        }
+    }
+}
+
 /// Whether a text may contain keys of Linkerd in values.
 fn is_relevant(text: &str) -> bool {
     let is_object = |line: &str| line.starts_with("kind:") || line.starts_with('{');
-    text.contains("linkerd") && (MARKS.iter().any(|mark| text.contains(mark)) || !text.lines().any(is_object))
+    text.contains("linkerd")
+        && (text.contains("kustomize.")
+            || MARKS.iter().any(|mark| text.contains(mark))
+            || !text.lines().any(is_object))
 }
 
 /// The part of a document that contains values, or all of it, and whether it is a file instead of an object.
@@ -79,6 +129,12 @@ fn part(document: &Document<'_>) -> Option<(Option<&'static str>, bool)> {
     let part = |key| root.text(&[key]).unwrap_or_default();
     match (part("kind"), part("apiVersion")) {
         ("", "") => Some((None, true)),
+        ("Kustomization", api) if api.starts_with("kustomize.toolkit.fluxcd.io/") => {
+            Some((Some("spec"), false))
+        }
+        ("Kustomization" | "Component", api) if api.starts_with("kustomize.config.k8s.io/") => {
+            Some((None, true))
+        }
         (kind, _) if is_read(kind) => Some((Some("spec"), false)),
         _ => None,
     }
@@ -184,9 +240,7 @@ impl Cursor {
                 let (above, within) = self.steps.split_at(start);
                 Some((names(above), ValuesForm::Map, [names(within), key.to_vec()].concat()))
             }
-            [text] if !self.steps.iter().any(is_item) => {
-                Some((names(text), ValuesForm::Text, [names(&self.steps), key.to_vec()].concat()))
-            }
+            [text] => Some((names(text), ValuesForm::Text, [names(&self.steps), key.to_vec()].concat())),
             _ => None,
         }
     }
@@ -238,6 +292,7 @@ impl Keys {
     fn walk(&mut self, node: &Node, at: &Cursor, depth: usize) {
         match &node.holds {
             Holds::Map(entries) => {
+                self.operation(node, at);
                 for (key, (line, column), value) in entries {
                     let text = match &value.holds {
                         Holds::Text(text, _) => Some(text.clone()),
@@ -265,6 +320,22 @@ impl Keys {
                 }
             }
             Holds::Text(..) => self.text(node, node.line, at, depth),
+        }
+    }
+
+    /// A JSON patch of a single key: `path: /metadata/annotations/linkerd.io~1inject`.
+    fn operation(&mut self, node: &Node, at: &Cursor) {
+        let (Some("add" | "replace"), Some(path)) = (node.text(&["op"]), node.text(&["path"])) else {
+            return;
+        };
+        if let Some((above, name)) = path.rsplit_once('/').filter(|(_, name)| name.contains("~1"))
+            && let Some((line, column)) = node.at("path")
+        {
+            let key = name.replace("~1", "/").replace("~0", "~");
+            let value = node.text(&["value"]).map(str::to_owned);
+            let known = self.found.len();
+            self.key(key, value, at.field("path"), (at, line, column), at.map("path"));
+            self.found.iter_mut().skip(known).for_each(|one| one.pointer = Some(above.to_owned()));
         }
     }
 
@@ -311,7 +382,16 @@ impl Keys {
             let line = usize::try_from(line).ok()?;
             Some((ValuesPlace { object: object.clone(), file: file.clone(), line, path, form }, keys))
         });
-        self.found.push(ValueKey { object, file, spot: (line, column), field, key, value, edit });
+        self.found.push(ValueKey {
+            object,
+            file,
+            spot: (line, column),
+            field,
+            key,
+            value,
+            edit,
+            pointer: None,
+        });
     }
 
     fn annotated(self, is_of_linkerd: bool) -> Option<Annotated> {
@@ -320,7 +400,7 @@ impl Keys {
             true => format!("{}:{line}", self.file),
             false => format!("{} ({}:{line})", self.object, self.file),
         };
-        Some(Annotated { place, is_of_linkerd, keys: self.found })
+        Some(Annotated { place, is_of_linkerd, is_of_kustomize: false, keys: self.found })
     }
 }
 

@@ -52,6 +52,8 @@ pub struct RepairedFinding {
     pub places: Vec<String>,
     /// The positions of the edited objects, none if the edit for another finding removes it; or why nothing is edited.
     pub outcome: Result<Vec<String>, String>,
+    /// The objects that stay as they are although others of the finding are edited, each with the reason.
+    pub left_out: Vec<String>,
     /// The edits of this finding alone, on the files as they are.
     pub edits: Vec<ObjectEdit>,
 }
@@ -73,7 +75,11 @@ pub fn text(repair: &FileRepair) -> String {
         let place = finding.places.first().map(|place| format!(" {place}")).unwrap_or_default();
         let outcome = match &finding.outcome {
             Ok(edited) if edited.is_empty() => "removed by the edit for another finding".to_owned(),
-            Ok(edited) => format!("edits {}", some_of(edited, NAMED)),
+            Ok(edited) if finding.left_out.is_empty() => format!("edits {}", some_of(edited, NAMED)),
+            Ok(edited) => {
+                let left_out = some_of(&finding.left_out, NAMED);
+                format!("edits {}; not edited: {left_out}", some_of(edited, NAMED))
+            }
             Err(why) => format!("not edited: {why}"),
         };
         let about = some_of(&finding.subjects, NAMED);
@@ -142,7 +148,7 @@ struct Finding<'a> {
     places: &'a [String],
     edited: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
+    reason: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -161,7 +167,10 @@ pub fn json(repair: &FileRepair) -> String {
         subjects: &finding.subjects,
         places: &finding.places,
         edited: finding.outcome.as_deref().unwrap_or_default(),
-        reason: finding.outcome.as_ref().err().map(String::as_str),
+        reason: match &finding.outcome {
+            Ok(_) => (!finding.left_out.is_empty()).then(|| finding.left_out.join("; ")),
+            Err(why) => Some(why.clone()),
+        },
     });
     let files = repair.files.iter().filter(|(_, edited)| edited.old != edited.new);
     write(&FixedDocument {
