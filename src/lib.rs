@@ -10,6 +10,7 @@ pub mod affected_pods;
 pub mod cases;
 pub mod cli;
 pub mod demo;
+pub mod destination_sample;
 pub mod docgen;
 pub mod log_targets;
 pub mod proxy_sample;

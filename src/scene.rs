@@ -12,7 +12,7 @@ use crate::checks::{self, Settings, Upgrade, chart};
 use crate::collect::Options;
 use crate::fetched::Why;
 use crate::item::answer::{Response, object};
-use crate::item::diagnostic::MetricsSample;
+use crate::item::diagnostic::{EndpointsSample, MetricsSample};
 use crate::item::{Item, Kind, Probe, Server};
 use crate::knowledge::Knowledge;
 use crate::markdown::{Block, BlockKind, with_nearest};
@@ -68,6 +68,9 @@ struct RunBlock {
     probe: Vec<serde_json::Map<String, serde_json::Value>>,
     /// Number of processes of a sample of metrics, as with `--proxies`; the metrics are in blocks `text diagnostics`.
     sampled: Option<usize>,
+    /// Extent of the endpoints of destination's replicas, as with `--proxies`; the endpoints are in blocks
+    /// `text diagnostics`.
+    replicas: Option<EndpointsSample>,
     /// `-n`.
     namespaces: Vec<String>,
     /// Results of access reviews: all permissions except `denied` are allowed.
@@ -264,6 +267,9 @@ impl Scene {
         }
         if let Some(read) = run.sampled {
             memory.diagnostics.add_sample(MetricsSample { read, ..MetricsSample::default() });
+        }
+        if let Some(sample) = run.replicas {
+            memory.diagnostics.add_replicas(sample);
         }
         for answer in run.probe {
             self.memory.probes.push(probe(answer).map_err(|e| format!("probe: {e}"))?);

@@ -218,7 +218,8 @@ pub struct EvidenceArgs {
     /// Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards.
     ///
     /// DURATION is 30s by default. Read are, of each workload, the newest ready pod and the one whose proxy restarted
-    /// most, and pods with findings: at most 200 proxies, in 20 seconds per read. Only known series are kept.
+    /// most, and pods with findings: at most 200 proxies, in 20 seconds per read. Only known series are kept. Each
+    /// replica of destination is also requested for the endpoints of at most 200 Service ports.
     #[arg(
         long,
         value_name = "DURATION",

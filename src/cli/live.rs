@@ -47,6 +47,7 @@ mod connected {
     use super::{EvidenceSource, NodeEvidence, Read, Reading, Stop};
     use crate::affected_pods;
     use crate::collect::{Collected, Observer, Saver, collect};
+    use crate::destination_sample;
     use crate::fetched::Why;
     use crate::item::{Item, Kind};
     use crate::log_targets;
@@ -183,7 +184,13 @@ mod connected {
             MetricsSource::Proxies(interval, most) => {
                 let affected = affected_pods::all(cluster, items);
                 let selection = Selection { namespaces, affected: &affected, most };
-                live.metrics(&proxy_sample::select(cluster, &selection), interval, given).await
+                let sample = proxy_sample::select(cluster, &selection);
+                let replicas = destination_sample::select(cluster, namespaces, &affected);
+                let metrics = live.metrics(&sample, interval, given);
+                let endpoints = live.endpoints(&replicas, interval);
+                let (mut all, endpoints) = tokio::join!(metrics, endpoints);
+                endpoints.into_iter().for_each(|answer| all.add(answer));
+                all
             }
             MetricsSource::Prometheus(server, mut from) => {
                 if server == PrometheusArg::Viz {

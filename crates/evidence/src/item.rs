@@ -12,6 +12,7 @@ use crate::redact::{self, Rule};
 
 mod access;
 pub mod answer;
+pub mod destination;
 pub mod diagnostic;
 mod probe;
 pub mod proxy_metrics;

@@ -24,6 +24,7 @@ pub mod moments;
 pub mod node_split;
 pub mod owners;
 pub mod pod_status;
+pub mod published_endpoints;
 pub mod quantity;
 pub mod read_metrics;
 pub mod redirection;

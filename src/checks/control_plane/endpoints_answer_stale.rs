@@ -7,14 +7,20 @@ use crate::checks::diagnosed::answers;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl, linkerd};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::diagnostic::{Answer, Endpoint};
+use crate::item::diagnostic::{Answer, Endpoint, ServiceEndpoints};
 use crate::objects::{Kind, Pod};
 
 /// Maximum number of addresses quoted for a Service.
 const QUOTED: usize = 5;
 
+/// The endpoints of a Service by an unknown replica. Those of a known one are compared with EndpointSlices by another
+/// check.
+fn of_unknown_replica(answer: &Answer) -> Option<&ServiceEndpoints> {
+    answer.of_service().filter(|service| service.replica.is_empty())
+}
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = answers(ctx, Answer::of_service, "answers of destination")?;
+    let services = answers(ctx, of_unknown_replica, "answers of destination")?;
     let pods: HashMap<(&str, &str), &Pod> =
         ctx.complete_list::<Pod>()?.iter().map(|pod| (pod.metadata.key(), pod)).collect();
     let mut findings = Vec::new();

@@ -25,6 +25,7 @@ pub(super) mod control_plane_restarting;
 mod control_plane_role_missing;
 mod control_plane_service_missing;
 mod crd_missing;
+mod destination_replica_outdated;
 mod destination_replica_stuck;
 mod destination_updates_delayed;
 mod endpoints_answer_stale;
@@ -79,6 +80,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-role-missing", control_plane_role_missing),
     row!("control-plane", "control-plane-service-missing", control_plane_service_missing),
     row!("control-plane", "crd-missing", crd_missing),
+    row!("control-plane", "destination-replica-outdated", destination_replica_outdated),
     row!("control-plane", "destination-replica-stuck", destination_replica_stuck),
     row!("control-plane", "destination-updates-delayed", destination_updates_delayed),
     row!("control-plane", "endpoints-answer-stale", endpoints_answer_stale),

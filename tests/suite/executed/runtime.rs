@@ -44,8 +44,11 @@ pub fn diagnostics(world: &World, scene: &Scene) -> Diagnostics {
                 }
                 Answer::ProxyMetrics(now)
             }
+            // The endpoints of a replica are those of EndpointSlices again.
+            Answer::Endpoints(old) if is_new(world, &old.replica) => Answer::Endpoints(listed(world, old)),
             Answer::Endpoints(old) if is_restarted(world, "linkerd-destination") => {
-                Answer::Endpoints(endpoints(world, old))
+                let is_known = !old.replica.is_empty();
+                Answer::Endpoints(if is_known { listed(world, old) } else { endpoints(world, old) })
             }
             Answer::Policy(old) if is_restarted(world, "linkerd-destination") => {
                 Answer::Policy(policy(world, scene, old))
@@ -180,11 +183,32 @@ fn endpoints(world: &World, old: &ServiceEndpoints) -> ServiceEndpoints {
     let mut endpoints: Vec<Endpoint> = pods
         .filter_map(|pod| {
             let text = |value: &Value| value.as_str().map(str::to_owned);
-            Some(Endpoint { pod: text(&pod["metadata"]["name"])?, ip: text(&pod["status"]["podIP"])?, port })
+            let (pod, ip) = (text(&pod["metadata"]["name"])?, text(&pod["status"]["podIP"])?);
+            Some(Endpoint { pod, ip, port, ..Endpoint::default() })
         })
         .collect();
     endpoints.sort();
     ServiceEndpoints { endpoints, ..old.clone() }
+}
+
+/// The endpoints of a Service that a new replica of destination reads: those of EndpointSlices, in both reads.
+fn listed(world: &World, old: &ServiceEndpoints) -> ServiceEndpoints {
+    let port = old.endpoints.first().map_or(0, |endpoint| endpoint.port);
+    let slices = world.of_kind(Kind::EndpointSlice).filter(|slice| {
+        slice["metadata"]["namespace"] == old.namespace.as_str()
+            && slice["metadata"]["labels"]["kubernetes.io/service-name"] == old.service.as_str()
+    });
+    let ready = slices.flat_map(|slice| slice["endpoints"].as_array().into_iter().flatten());
+    let mut endpoints: Vec<Endpoint> = ready
+        .filter(|one| one["conditions"]["ready"] != false)
+        .filter_map(|one| {
+            let text = |value: &Value| value.as_str().map(str::to_owned);
+            let (pod, ip) = (text(&one["targetRef"]["name"])?, text(&one["addresses"][0])?);
+            Some(Endpoint { pod, ip, port, ..Endpoint::default() })
+        })
+        .collect();
+    endpoints.sort();
+    ServiceEndpoints { again: old.again.as_ref().map(|_| endpoints.clone()), endpoints, ..old.clone() }
 }
 
 /// The answer of a new policy controller for a port, which follows from the objects that it reads.

@@ -3,6 +3,7 @@
 //! longer than allowed, and no secret in what is kept.
 
 mod cluster;
+mod destination;
 mod logs;
 mod metrics;
 mod program;

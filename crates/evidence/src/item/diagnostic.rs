@@ -42,6 +42,8 @@ pub enum Answer {
     Endpoints(ServiceEndpoints),
     /// The extent of a sample of metrics that was read from a cluster.
     MetricsSample(MetricsSample),
+    /// The extent of the endpoints that were requested from each replica of destination.
+    EndpointsSample(EndpointsSample),
 }
 
 impl Default for Answer {
@@ -134,8 +136,32 @@ pub struct ServiceEndpoints {
     /// The namespace of the Service and of its pods.
     pub namespace: String,
     pub service: String,
-    /// Addresses of pods, without others such as gateways.
+    /// The pod of destination that returned them; empty if unknown.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub replica: String,
+    /// The port of the Service; 0 if unknown: then they are those of all requested ports.
+    #[serde(skip_serializing_if = "is_unknown")]
+    pub port: u16,
+    /// Addresses of pods; of a known replica also others, such as gateways, without the name of a pod.
     pub endpoints: Vec<Endpoint>,
+    /// The same of a second read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<Vec<Endpoint>>,
+    /// Seconds between two reads, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<u64>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_unknown(port: &u16) -> bool {
+    *port == 0
+}
+
+impl ServiceEndpoints {
+    /// `NAMESPACE/NAME` of the Service.
+    pub fn service_name(&self) -> String {
+        format!("{}/{}", self.namespace, self.service)
+    }
 }
 
 /// An address of a pod.
@@ -146,6 +172,40 @@ pub struct Endpoint {
     /// Its address.
     pub ip: String,
     pub port: u16,
+    /// The identity that clients require of it; empty if they do not use TLS, or if it is unknown.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub identity: String,
+}
+
+impl Endpoint {
+    /// `IP:PORT`.
+    pub fn address(&self) -> String {
+        if self.ip.contains(':') {
+            format!("[{}]:{}", self.ip, self.port)
+        } else {
+            format!("{}:{}", self.ip, self.port)
+        }
+    }
+}
+
+/// The extent of the endpoints that were requested from each replica of destination.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EndpointsSample {
+    /// Number of Service ports whose endpoints were requested.
+    pub read: usize,
+    /// Number of Service ports that the limits left out.
+    pub left: usize,
+    /// The first ones that the limits left out, as `NAMESPACE/NAME:PORT`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+    /// Replicas that did not answer, and those that returned an error for a Service, which the error names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedRead>,
+    /// Services as `NAMESPACE/NAME` with different answers, of which it is unknown whether their EndpointSlices stayed the
+    /// same from the first list to the last answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unconfirmed: Vec<String>,
 }
 
 impl Answer {
@@ -178,6 +238,11 @@ impl Answer {
         if let Answer::Endpoints(endpoints) = self { Some(endpoints) } else { None }
     }
 
+    /// The extent of requests to replicas of destination, if it is that.
+    pub fn of_replicas(&self) -> Option<&EndpointsSample> {
+        if let Answer::EndpointsSample(sample) = self { Some(sample) } else { None }
+    }
+
     /// The object to file.
     pub fn object(&self) -> Value {
         let (namespace, name) = match self {
@@ -188,8 +253,14 @@ impl Answer {
                 (of.namespace.as_str(), format!("{}/metrics/{}", of.pod, of.container))
             }
             Answer::Policy(of) => (of.namespace.as_str(), format!("{}/policy/{}", of.pod, of.port)),
-            Answer::Endpoints(of) => (of.namespace.as_str(), format!("{}/endpoints", of.service)),
+            Answer::Endpoints(of) if of.replica.is_empty() => {
+                (of.namespace.as_str(), format!("{}/endpoints", of.service))
+            }
+            Answer::Endpoints(of) => {
+                (of.namespace.as_str(), format!("{}/endpoints/{}/{}", of.service, of.replica, of.port))
+            }
             Answer::MetricsSample(_) => ("", "metrics-sample".to_owned()),
+            Answer::EndpointsSample(_) => ("", "endpoints-sample".to_owned()),
         };
         serde_json::json!({
             "apiVersion": "meshdoctor.io/v1", "kind": "Diagnostic",
@@ -259,8 +330,9 @@ impl Query for OfDiagnostics {
          namespace: text, service: text, error: sentence, exported: word, truncated: word, failed: {pod: \
          text, container: text, error: sentence}, left_out: text, unscraped: text, lacking: {meaning: word, error: \
          sentence}, series: {meaning: word, labels: {\"*\": name}}, denied: {what: word, kind: word, name: name, \
-         client: name}, answer: {protocol: word, server: name, authorizations: name, routes: name}, endpoints: {pod: \
-         text, ip: text}}}"
+         client: name}, answer: {protocol: word, server: name, authorizations: name, routes: name}, replica: text, \
+         unconfirmed: text, endpoints: {pod: text, ip: text, identity: name}, again: {pod: text, ip: text, identity: \
+         name}}}"
     }
 
     fn store(&self) -> Option<Box<dyn Store>> {
@@ -272,8 +344,9 @@ impl Query for OfDiagnostics {
     }
 
     fn documented(&self) -> String {
-        "metrics, read with --proxies or --prometheus, and output of linkerd diagnostics, given with \
-         --diagnostics or in --bundle (create and get on pods/portforward, only for --proxies)"
+        "metrics, read with --proxies or --prometheus, endpoints of each destination replica, read with \
+         --proxies, and output of linkerd diagnostics, given with --diagnostics or in --bundle (create and get on \
+         pods/portforward, only for --proxies)"
             .to_owned()
     }
 

@@ -14,7 +14,10 @@ use serde_json::Value;
 
 use super::error::LoadError;
 use crate::fetched::{Fetched, Why};
-use crate::item::diagnostic::{Answer, Endpoint, InboundAnswer, MetricsSample, PortPolicy, ServiceEndpoints};
+use crate::item::destination::DESTINATION_PORT;
+use crate::item::diagnostic::{
+    Answer, Endpoint, EndpointsSample, InboundAnswer, MetricsSample, PortPolicy, ServiceEndpoints,
+};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning;
 use crate::names::{is_label, is_subdomain};
@@ -151,6 +154,11 @@ impl Diagnostics {
         self.add(Answer::MetricsSample(sample));
     }
 
+    /// Adds the extent of requests to replicas of destination.
+    pub fn add_replicas(&mut self, sample: EndpointsSample) {
+        self.add(Answer::EndpointsSample(sample));
+    }
+
     /// Records that metrics were requested, and that none could be read.
     pub fn fail(&mut self, why: Why) {
         self.failed = Some(why);
@@ -166,6 +174,9 @@ impl Diagnostics {
         let answer = match (self.answers.remove(&key), answer) {
             (Some(Answer::ProxyMetrics(earlier)), Answer::ProxyMetrics(later)) => {
                 Answer::ProxyMetrics(earlier.followed_by(later))
+            }
+            (Some(Answer::Endpoints(earlier)), Answer::Endpoints(later)) if !later.replica.is_empty() => {
+                Answer::Endpoints(ServiceEndpoints { again: Some(later.endpoints), ..earlier })
             }
             (_, answer) => answer,
         };
@@ -222,7 +233,8 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
         Err(_) => yaml::parse(text).map_err(|_| Unread::Other)?,
     };
     if let Some(rows) = value.as_array() {
-        return endpoints(rows).ok_or(Unread::Other);
+        let replica = of.filter(|of| of.port == DESTINATION_PORT).map_or("", |of| of.pod.as_str());
+        return endpoints(rows, replica).ok_or(Unread::Other);
     }
     if let Some(answer) = InboundAnswer::parse(&value) {
         let Some(PortOf { namespace, pod, port }) = of.cloned() else {
@@ -249,8 +261,8 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
     Err(Unread::Other)
 }
 
-/// The endpoints of Services.
-fn endpoints(rows: &[Value]) -> Option<Vec<Answer>> {
+/// The endpoints of Services, of a replica if it is known.
+fn endpoints(rows: &[Value], replica: &str) -> Option<Vec<Answer>> {
     #[derive(Deserialize)]
     struct Row {
         namespace: String,
@@ -267,13 +279,20 @@ fn endpoints(rows: &[Value]) -> Option<Vec<Answer>> {
             return None;
         }
         let endpoints = services.entry((row.namespace, service)).or_default();
-        if is_subdomain(&row.pod) {
-            endpoints.push(Endpoint { pod: row.pod, ip: row.ip, port: row.port });
+        if is_subdomain(&row.pod) || !replica.is_empty() && row.pod.is_empty() {
+            endpoints.push(Endpoint { pod: row.pod, ip: row.ip, port: row.port, ..Endpoint::default() });
         }
     }
     let each = services.into_iter().map(|((namespace, service), mut endpoints)| {
         endpoints.sort();
-        Answer::Endpoints(ServiceEndpoints { namespace, service, endpoints })
+        let replica = replica.to_owned();
+        Answer::Endpoints(ServiceEndpoints {
+            namespace,
+            service,
+            replica,
+            endpoints,
+            ..ServiceEndpoints::default()
+        })
     });
     (!rows.is_empty()).then(|| each.collect())
 }
@@ -404,7 +423,30 @@ mod tests {
             panic!("{answers:?}")
         };
         assert_eq!((east.service.as_str(), east.endpoints.len()), ("web-east", 0));
-        assert_eq!(web.endpoints, [Endpoint { pod: "web-1".into(), ip: "10.1.0.4".into(), port: 8080 }]);
+        assert_eq!(web.endpoints, [of_pod()]);
+    }
+
+    fn of_pod() -> Endpoint {
+        Endpoint { pod: "web-1".into(), ip: "10.1.0.4".into(), port: 8080, ..Endpoint::default() }
+    }
+
+    #[test]
+    fn endpoints_of_a_replica_are_read_twice() {
+        let text = r#"[{"namespace":"shop","ip":"10.1.0.4","port":8080,"pod":"web-1","service":"web.shop"},
+            {"namespace":"shop","ip":"203.0.113.7","port":4143,"pod":"","service":"web.shop"}]"#;
+        let mut all = Diagnostics::default();
+        let of = PortOf::parse("linkerd/linkerd-destination-1:8086");
+        let other = PortOf::parse("linkerd/linkerd-destination-2:8086");
+        for of in [&of, &other, &of] {
+            assert_eq!(all.read(text, of.as_ref()), Ok(1));
+        }
+        let answers: Vec<Answer> = all.answers.into_values().collect();
+        let [Answer::Endpoints(one), Answer::Endpoints(two)] = answers.as_slice() else {
+            panic!("{answers:?}")
+        };
+        assert_eq!((one.replica.as_str(), one.endpoints.len()), ("linkerd-destination-1", 2));
+        assert_eq!(one.again.as_ref(), Some(&one.endpoints));
+        assert_eq!((two.replica.as_str(), two.again.as_ref()), ("linkerd-destination-2", None));
     }
 
     #[test]

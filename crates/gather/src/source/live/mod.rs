@@ -3,7 +3,7 @@
 //!
 //! It reads lists over all namespaces in pages, and single objects by name. It never watches, never lists Secrets or
 //! ConfigMaps, and never logs headers or bodies. It never writes, except for [`node_pods`] and [`publish`] on explicit
-//! request. Ports are forwarded ([`served`], [`metrics`]) and a Prometheus server is queried ([`prometheus`]) only on
+//! request. Ports are forwarded ([`served`], [`metrics`], [`destination`]) and a Prometheus server is queried ([`prometheus`]) only on
 //! request. An access review is posted, but the API server does not store it.
 
 use std::sync::Arc;
@@ -28,6 +28,7 @@ mod call;
 mod cli;
 mod connect;
 mod connection_lost;
+mod destination;
 mod error;
 mod exec;
 mod fetch_error;
