@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use crate::objects::container::{INIT_CONTAINER, VALIDATOR_CONTAINER};
-use crate::objects::{Container, Pod};
+use crate::objects::{Container, Pod, PodSpec};
 
 /// Variable with the address on which a proxy accepts inbound connections.
 pub const INBOUND_LISTEN: &str = "LINKERD2_PROXY_INBOUND_LISTEN_ADDR";
@@ -45,14 +45,19 @@ pub enum NotRedirected {
 /// The reason why connections of a pod do not reach its proxy; `None` if they do, or if the pod is an incomplete
 /// copy. A pod without rules of its own may still be served by linkerd-cni in a release without a validator.
 pub fn not_redirected(pod: &Pod) -> Option<NotRedirected> {
-    let proxy = pod.spec.proxy()?;
+    not_redirected_by(&pod.spec)
+}
+
+/// The same for a specification, such as that of a template.
+pub fn not_redirected_by(spec: &PodSpec) -> Option<NotRedirected> {
+    let proxy = spec.proxy()?;
     // Every injected proxy has this variable and volumes.
     let inbound = proxy.env_value(INBOUND_LISTEN)?;
-    if !pod.spec.volumes.some {
+    if !spec.volumes.some {
         return None;
     }
-    let Some(init) = pod.spec.container(INIT_CONTAINER) else {
-        let validated = pod.spec.container(VALIDATOR_CONTAINER).is_some();
+    let Some(init) = spec.container(INIT_CONTAINER) else {
+        let validated = spec.container(VALIDATOR_CONTAINER).is_some();
         return (!validated).then_some(NotRedirected::NoRules);
     };
     let outbound = OUTBOUND_LISTEN.iter().find_map(|name| Some((*name, proxy.env_value(name)?)));
@@ -72,7 +77,7 @@ pub fn not_redirected(pod: &Pod) -> Option<NotRedirected> {
             listens: listens.to_owned(),
         })
     });
-    other_port.or_else(|| other_user(pod, proxy, init))
+    other_port.or_else(|| other_user(spec, proxy, init))
 }
 
 /// The argument of linkerd-init without which it also redirects IPv6.
@@ -86,8 +91,8 @@ pub fn skips_ipv6(pod: &Pod) -> bool {
 }
 
 /// The proxy runs as another user than the one whose traffic linkerd-init exempts, and not in an exempt group.
-fn other_user(pod: &Pod, proxy: &Container, init: &Container) -> Option<NotRedirected> {
-    let (own, of_pod) = (proxy.security_context.as_deref(), &pod.spec.security_context);
+fn other_user(spec: &PodSpec, proxy: &Container, init: &Container) -> Option<NotRedirected> {
+    let (own, of_pod) = (proxy.security_context.as_deref(), &spec.security_context);
     let runs_as = own.and_then(|own| own.run_as_user).or(of_pod.run_as_user)?;
     let exempt: i64 = argument_of(init, EXEMPT_USER)?;
     let group = own.and_then(|own| own.run_as_group).or(of_pod.run_as_group);

@@ -3,13 +3,13 @@
 
 mod outgoing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::transport::{Mode, OWN, Transport, declared, inbound_port};
 use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
 use crate::checks::words::{and_more, some, workload_of};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::model::transport::MODE;
@@ -68,6 +68,17 @@ struct Quoted<'a> {
     count: usize,
 }
 
+/// The meshed pods, as clients of each other.
+struct Clients<'p, 'a> {
+    pods: &'p [&'a Pod],
+    /// Whether any client is blocked, for the same rules and ports. The peers of Kubernetes policies do not depend on
+    /// the selected pod.
+    known: HashMap<BlockedKey, bool>,
+}
+
+/// The address of a rule, and those of all rules of the policies, each with whether it opens the port of the proxy.
+type BlockedKey = (usize, Vec<(usize, bool)>);
+
 /// Pods by their place in a list.
 type Pods<'a> = BTreeMap<usize, &'a Pod>;
 
@@ -87,8 +98,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let pods: Vec<&Pod> = pods?.iter().filter(counts).collect();
     let mut shut = BTreeMap::new();
+    let mut clients = Clients { pods: &pods, known: HashMap::new() };
     for (place, pod) in pods.iter().enumerate().filter(|(_, pod)| ctx.judges(&pod.metadata.namespace)) {
-        incoming(ctx, (&policies, &transport), (place, pod), &pods, &mut shut);
+        incoming(ctx, (&policies, &transport), (place, pod), &mut clients, &mut shut);
     }
     outgoing::outgoing(ctx, &policies, &transport, &pods, &mut shut);
     let findings = shut
@@ -102,7 +114,7 @@ fn incoming<'a>(
     ctx: &Context<'_>,
     (policies, transport): (&Policies<'a>, &Transport),
     (place, pod): (usize, &'a Pod),
-    clients: &[&'a Pod],
+    clients: &mut Clients<'_, 'a>,
     shut: &mut All<'a>,
 ) {
     let number = inbound_port(pod);
@@ -163,7 +175,7 @@ fn partly<'a>(
     holding: &[(&AppliedPolicy<'a>, Match)],
     (pod, number): (&'a Pod, u16),
     asked: impl Fn(&&Rule<'_>) -> bool,
-    clients: &[&'a Pod],
+    clients: &mut Clients<'_, 'a>,
 ) -> Vec<BlockingPolicy<'a>> {
     let port = Port { protocol: "TCP", number, of: Some(pod) };
     let all = || holding.iter().flat_map(|(held, _)| held.rules.iter().map(move |rule| (*held, rule)));
@@ -176,6 +188,9 @@ fn partly<'a>(
     let is_open_to_all = |rule: &Rule<'a>| {
         content(rule).is_some_and(|rule| rule.peers.iter().all(|peer| opened.contains(&peer)))
     };
+    let opens: Vec<(usize, bool)> = all()
+        .map(|(_, rule)| (std::ptr::from_ref(rule).addr(), rule.holds_port(port) != Match::No))
+        .collect();
     let is_blocked = |held: &AppliedPolicy<'a>, rule: &Rule<'a>, client: &'a Pod| {
         let peer = Peer::Pod(client);
         policies.means(held, rule, Direction::Ingress, pod, peer) == Match::Yes
@@ -186,7 +201,14 @@ fn partly<'a>(
         // A rule without peers is for all clients. The rules that open the port of the proxy name some.
         .filter(|(held, rule)| {
             rule.is_for_all()
-                || (!is_open_to_all(rule) && clients.iter().any(|client| is_blocked(held, rule, client)))
+                || (!is_open_to_all(rule) && {
+                    let pods = clients.pods;
+                    let key = (std::ptr::from_ref(*rule).addr(), opens.clone());
+                    *clients
+                        .known
+                        .entry(key)
+                        .or_insert_with(|| pods.iter().any(|client| is_blocked(held, rule, client)))
+                })
         })
         .map(|(held, rule)| BlockingPolicy {
             named: rule.ports.iter().map(Ports::describe).collect(),
@@ -361,6 +383,8 @@ fn finding(
         Direction::Egress => finding.parameter("egress"),
     };
     let finding = if shut.denies { finding.parameter("denied") } else { finding };
+    // It is unknown whether the clients that the other rules allow are meshed.
+    let finding = if shut.partly { finding.severity(Severity::Warning) } else { finding };
     let finding = match shut.policy.kind() {
         Kind::NetworkPolicy => finding,
         kind => finding.parameter(kind.resource()),

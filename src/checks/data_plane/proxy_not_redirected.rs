@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::checks::cni::nodes::{cni_enabled, uninstalled};
 use crate::checks::restart::{Needs, renew};
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::owners::Owner;
-use crate::model::redirection::{EXEMPT_USER, NotRedirected, not_redirected};
+use crate::model::redirection::{EXEMPT_USER, NotRedirected, not_redirected, not_redirected_by};
 use crate::objects::container::INIT_CONTAINER;
-use crate::objects::{DaemonSet, Pod};
+use crate::objects::{DaemonSet, Deployment, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
@@ -85,23 +86,48 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: &NotRedirected, pods: &[&Pod
             ],
         ),
     };
-    let mut remedy = Remedy::new().run(
-        StepKind::Command,
-        "Find the webhook, operator or template that changes pods after the injector, and exclude Linkerd's containers \
-         in it",
-        kubectl().words("get mutatingwebhookconfigurations"),
-    );
-    remedy.steps.push(renew(
-        ctx,
-        owner,
-        &names,
-        Needs::NewPods,
-        "the rules are only written when a pod starts",
-    ));
+    let remedy = if is_of_chart(ctx, owner) {
+        upgrade::step(
+            ctx,
+            Remedy::new(),
+            StepKind::Command,
+            "Apply the manifests of the unchanged chart again: their proxies fit the rules of linkerd-init",
+            Options::none(),
+        )
+    } else {
+        let mut remedy = Remedy::new().run(
+            StepKind::Command,
+            "Find the webhook, operator or template that changes pods after the injector, and exclude Linkerd's \
+             containers in it",
+            kubectl().words("get mutatingwebhookconfigurations"),
+        );
+        remedy.steps.push(renew(
+            ctx,
+            owner,
+            &names,
+            Needs::NewPods,
+            "the rules are only written when a pod starts",
+        ));
+        remedy
+    };
     let finding = ctx.finding(owner.subject(names), message).evidences(evidence).remedy(remedy);
     match fault {
         NotRedirected::OtherUser { .. } => finding,
         // The proxy itself works.
         NotRedirected::NoRules | NotRedirected::OtherPort { .. } => finding.explains_nothing(),
     }
+}
+
+/// Whether the fault is in a pod template of the control plane, whose proxies the chart renders.
+fn is_of_chart(ctx: &Context<'_>, owner: &Owner) -> bool {
+    let is_owner = |deployment: &&crate::objects::Workload| {
+        deployment.metadata.namespace == owner.namespace && deployment.metadata.name == owner.name
+    };
+    owner.kind == "Deployment"
+        && owner.namespace == ctx.namespaces().control_plane
+        && ctx
+            .optional_list::<Deployment>()
+            .iter()
+            .find(is_owner)
+            .is_some_and(|deployment| not_redirected_by(&deployment.spec.template.spec).is_some())
 }
