@@ -4,12 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::item::proxy_metrics::{MetricsTarget, ProxySample};
+use crate::item::proxy_metrics::{CertificateTarget, MetricsTarget, ProxySample};
 use crate::item::{EXTENSION_LABEL, Item, Kind, Program};
 use crate::model::Cluster;
 use crate::model::installed::COMPONENT;
 use crate::model::owners::{Owner, Owners};
-use crate::objects::container::PROXY_CONTAINER;
+use crate::names::is_subdomain;
+use crate::objects::container::{LOCAL_NAME, PROXY_CONTAINER, TRUST_ANCHORS};
 use crate::objects::{Container, Job, Pod, Workload};
 
 /// Maximum number of control-plane pods: three components with some replicas.
@@ -18,6 +19,8 @@ const OF_CONTROL_PLANE: usize = 30;
 pub const OF_WORKLOADS: usize = 200;
 /// Maximum number of pods with findings, in addition to those that represent their workload.
 const OF_FINDINGS: usize = 50;
+/// Maximum number of proxies whose certificates are read, those of the control plane first.
+const OF_CERTIFICATES: usize = 50;
 /// Name, or end of the name, of a port that serves metrics.
 const ADMIN: &str = "admin";
 /// The proxy's metrics port if it declares none.
@@ -79,7 +82,25 @@ pub fn select(cluster: &Cluster, selection: &Selection<'_>) -> ProxySample {
     let left = chosen.split_off(most.min(chosen.len()));
     targets.extend(chosen.into_iter().filter_map(proxy));
     let left = left.iter().map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name));
-    ProxySample { targets, left: left.collect() }
+    let certificates = targets.iter().filter(|target| target.container == PROXY_CONTAINER);
+    let pod = |target: &MetricsTarget| {
+        pods.iter().find(|pod| pod.metadata.key() == (target.namespace.as_str(), target.pod.as_str()))
+    };
+    let certificates = certificates.filter_map(|target| certificate_target(target, pod(target)?));
+    let certificates = certificates.take(OF_CERTIFICATES).collect();
+    ProxySample { targets, left: left.collect(), certificates }
+}
+
+/// A proxy whose certificates can be read: it accepts TLS on its own ports only under its name.
+fn certificate_target(target: &MetricsTarget, pod: &Pod) -> Option<CertificateTarget> {
+    let proxy = pod.spec.proxy()?;
+    let name = proxy.env_value(LOCAL_NAME)?;
+    let name = name.replace("$(_pod_sa)", pod.spec.account()).replace("$(_pod_ns)", &pod.metadata.namespace);
+    is_subdomain(&name).then(|| CertificateTarget {
+        process: target.clone(),
+        name,
+        reads_config_map: proxy.variable(TRUST_ANCHORS).is_some_and(|variable| variable.value.is_none()),
+    })
 }
 
 fn has_running_proxy(pod: &Pod) -> bool {

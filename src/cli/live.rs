@@ -188,8 +188,9 @@ mod connected {
                 let replicas = destination_sample::select(cluster, namespaces, &affected);
                 let metrics = live.metrics(&sample, interval, given);
                 let endpoints = live.endpoints(&replicas, interval);
-                let (mut all, endpoints) = tokio::join!(metrics, endpoints);
-                endpoints.into_iter().for_each(|answer| all.add(answer));
+                let certificates = live.certificates(&sample.certificates);
+                let (mut all, endpoints, certificates) = tokio::join!(metrics, endpoints, certificates);
+                endpoints.into_iter().chain(certificates).for_each(|answer| all.add(answer));
                 all
             }
             MetricsSource::Prometheus(server, mut from) => {

@@ -39,6 +39,7 @@ mod rejections;
 pub(super) mod remedy;
 mod role;
 pub mod rotation;
+mod running_anchors_outdated;
 mod stranded;
 mod trust_anchor_duplicated;
 mod trust_anchor_expired;
@@ -85,6 +86,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "proxy-certificates-end-with-issuer", proxy_certificates_end_with_issuer),
     row!("certificates", "proxy-clock-off", proxy_clock_off),
     row!("certificates", "proxy-trust-domain-differs", proxy_trust_domain_differs),
+    row!("certificates", "running-anchors-outdated", running_anchors_outdated),
     row!("certificates", "trust-anchor-duplicated", trust_anchor_duplicated),
     row!("certificates", "trust-anchor-expired", trust_anchor_expired),
     row!("certificates", "trust-anchor-expiring", trust_anchor_expiring),

@@ -1,5 +1,5 @@
-//! `destination-replica-outdated`: a replica of destination returns other endpoints than EndpointSlices contain, or than
-//! another replica returns, in two reads.
+//! `destination-replica-outdated`: a replica of destination returns other endpoints than EndpointSlices contain, or
+//! than another replica returns, in two reads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Item;
 use crate::item::destination::Address;
-use crate::item::diagnostic::{Endpoint, EndpointsSample, ServiceEndpoints};
+use crate::item::diagnostic::{Endpoint, EndpointsSample, ProfileAnswer, ReplicaProfile, ServiceEndpoints};
 use crate::missing::Missing;
 use crate::model::published_endpoints::{published, tcp_ports};
 use crate::objects::{EndpointSlice, Kind, Pod, Service};
@@ -51,7 +51,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let all = given.iter().filter_map(|one| one.said.of_service()).filter(|one| !one.replica.is_empty());
     let all: Vec<&ServiceEndpoints> = all.filter(|one| ctx.judges(&one.namespace)).collect();
-    if all.is_empty() {
+    let profiles = given.iter().filter_map(|one| one.said.of_profile());
+    let profiles: Vec<&ReplicaProfile> = profiles.filter(|one| ctx.judges(&one.namespace)).collect();
+    if all.is_empty() && profiles.is_empty() {
         return Err(metrics_missing(ctx, "the endpoints that each replica of destination returns").into());
     }
     let home = ctx.namespaces().control_plane.as_str();
@@ -59,7 +61,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.complete_list::<Pod>()?.iter().map(|pod| pod.metadata.key()).collect();
     let mut answers = Answers::new();
     let exists = |one: &&ServiceEndpoints| pods.contains(&(home, one.replica.as_str()));
-    for one in twice(ctx, all)?.into_iter().filter(exists) {
+    let all = if all.is_empty() { all } else { twice(ctx, all)? };
+    for one in all.into_iter().filter(exists) {
         answers.entry((&one.namespace, &one.service, one.port)).or_default().push(one);
     }
     let services = ctx.complete_list::<Service>()?;
@@ -100,6 +103,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let of_replicas = outdated.iter().map(|(replica, all)| of_replica(ctx, replica, all, sample.is_some()));
     findings.extend(of_replicas);
+    let profiles = profiles.into_iter().filter(|one| pods.contains(&(home, one.replica.as_str())));
+    findings.extend(of_profiles(ctx, profiles, sample.is_some()));
     Ok(findings.into())
 }
 
@@ -249,12 +254,63 @@ fn of_service(ctx: &Context<'_>, service: &Service, answers: &[&ServiceEndpoints
              different endpoints, depending on their replica",
         )
         .evidences(quoted)
-        .remedy(Remedy::new().run(
-            StepKind::Command,
-            "Restart destination, so that every replica reads the endpoints again",
-            kubectl().namespace(home).words("rollout restart deploy/linkerd-destination"),
-        ));
+        .remedy(restarted(home));
     if is_live { finding } else { finding.likely() }
+}
+
+/// Services of which replicas return different profiles, and each of them the same one twice.
+fn of_profiles<'a>(
+    ctx: &Context<'_>,
+    profiles: impl Iterator<Item = &'a ReplicaProfile>,
+    is_live: bool,
+) -> Vec<Finding> {
+    let is_steady = |one: &&ReplicaProfile| {
+        one.again == Some(one.profile) && one.period.is_none_or(|period| period >= APART)
+    };
+    let mut all: BTreeMap<(&str, &str), BTreeMap<u16, Vec<&ReplicaProfile>>> = BTreeMap::new();
+    for one in profiles.filter(is_steady) {
+        all.entry((&one.namespace, &one.service)).or_default().entry(one.port).or_default().push(one);
+    }
+    let home = ctx.namespaces().control_plane.as_str();
+    let mut findings = Vec::new();
+    for ((namespace, service), ports) in all {
+        let differ = |one: &&Vec<&ReplicaProfile>| one.iter().any(|other| other.profile != one[0].profile);
+        let quoted: Vec<Evidence> = ports
+            .values()
+            .filter(differ)
+            .flatten()
+            .take(QUOTED)
+            .map(|one| {
+                let port = if one.port == 0 { String::new() } else { format!(" port {}", one.port) };
+                let ProfileAnswer { opaque, routes, splits } = one.profile;
+                Evidence::other(
+                    format!("{}, profile of Service {namespace}/{service}{port}", one.replica),
+                    format!("returned twice: opaque {opaque}, {routes} routes, {splits} split destinations"),
+                )
+            })
+            .collect();
+        if quoted.is_empty() {
+            continue;
+        }
+        let finding = ctx
+            .finding(
+                Subject::object(Kind::Service, namespace, service),
+                "Replicas of destination return different profiles of this Service. Protocol, routes or splits depend \
+                 on the replica of the client",
+            )
+            .evidences(quoted)
+            .remedy(restarted(home));
+        findings.push(if is_live { finding } else { finding.likely() });
+    }
+    findings
+}
+
+fn restarted(home: &str) -> Remedy {
+    Remedy::new().run(
+        StepKind::Command,
+        "Restart destination, so that every replica reads the objects again",
+        kubectl().namespace(home).words("rollout restart deploy/linkerd-destination"),
+    )
 }
 
 fn object_of(answer: &ServiceEndpoints) -> String {

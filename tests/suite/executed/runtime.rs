@@ -6,7 +6,8 @@ use meshdoctor::inspect::evidence::{PolicyEvidence, policy_items};
 use meshdoctor::inspect::policy::{Target, as_controller};
 use meshdoctor::item::Kind;
 use meshdoctor::item::diagnostic::{
-    Answer, Diagnostic, Endpoint, InboundAnswer, PortPolicy, ServiceEndpoints,
+    Answer, Diagnostic, Endpoint, InboundAnswer, PortPolicy, ProxyCertificates, ReplicaProfile,
+    ServiceEndpoints,
 };
 use meshdoctor::item::proxy_metrics::{ProxyMetrics, Series};
 use meshdoctor::knowledge::{Knowledge, MetricMeaning};
@@ -43,6 +44,15 @@ pub fn diagnostics(world: &World, scene: &Scene) -> Diagnostics {
                     }
                 }
                 Answer::ProxyMetrics(now)
+            }
+            Answer::ProxyCertificates(old) if is_new(world, &old.pod) => {
+                Answer::ProxyCertificates(certificates(world, old))
+            }
+            // Every replica reads the same ServiceProfile again.
+            Answer::Profile(old) if is_restarted(world, "linkerd-destination") => {
+                let profile =
+                    answers.iter().find_map(Answer::of_profile).map_or(old.profile, |one| one.profile);
+                Answer::Profile(ReplicaProfile { profile, again: Some(profile), ..old.clone() })
             }
             // The endpoints of a replica are those of EndpointSlices again.
             Answer::Endpoints(old) if is_new(world, &old.replica) => Answer::Endpoints(listed(world, old)),
@@ -149,12 +159,30 @@ pub fn logs(scene: &mut Scene, world: &World) {
 
 /// The end of the issuer in its Secret.
 fn issuer_ends(world: &World) -> Option<i64> {
+    let certificates = from_bundle(&issuer(world)?).ok()?;
+    Some(certificates.first()?.not_after().as_second())
+}
+
+/// The certificate of the issuer in its Secret.
+fn issuer(world: &World) -> Option<String> {
     use base64::Engine as _;
     let secret = world.get(Kind::Secret, "linkerd", "linkerd-identity-issuer")?;
     let data = ["crt.pem", "tls.crt"].iter().find_map(|name| secret["data"][*name].as_str())?;
-    let pem = base64::engine::general_purpose::STANDARD.decode(data).ok()?;
-    let certificates = from_bundle(&String::from_utf8(pem).ok()?).ok()?;
-    Some(certificates.first()?.not_after().as_second())
+    String::from_utf8(base64::engine::general_purpose::STANDARD.decode(data).ok()?).ok()
+}
+
+/// The certificates of a new proxy: of the current issuer, and the current trust anchors.
+fn certificates(world: &World, old: &ProxyCertificates) -> ProxyCertificates {
+    const END: &str = "-----END CERTIFICATE-----\n";
+    let mut new = old.clone();
+    if let Some((own, _)) = old.chain.split_once(END) {
+        new.chain = format!("{own}{END}{}", issuer(world).unwrap_or_default());
+    }
+    let anchors = world.get(Kind::ConfigMap, "linkerd", "linkerd-identity-trust-roots");
+    if let (false, Some(anchors)) = (old.anchors.is_empty(), anchors) {
+        new.anchors = anchors["data"]["ca-bundle.crt"].as_str().unwrap_or_default().to_owned();
+    }
+    new
 }
 
 /// Number of ready endpoints of a Service.

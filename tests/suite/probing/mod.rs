@@ -2,6 +2,7 @@
 //! the same verdict live and from the bundle, whatever comes back; never a pass where nothing could be learned, never much
 //! longer than allowed, and no secret in what is kept.
 
+mod certificates;
 mod cluster;
 mod destination;
 mod logs;
@@ -48,6 +49,13 @@ struct Ran {
 impl Ran {
     fn outcomes(&self, of: &[&str]) -> Vec<(String, Outcome)> {
         of.iter().map(|id| ((*id).to_owned(), self.outcomes[*id])).collect()
+    }
+
+    /// The gaps of a check, in full.
+    fn gaps(&self, id: &str) -> Vec<String> {
+        let gaps =
+            self.document.coverage.gaps.iter().filter(|gap| gap.checks.iter().any(|check| check == id));
+        gaps.map(|gap| format!("{gap:?}")).collect()
     }
 
     /// Why evidence is missing that a check asked programs for, as the report says it.

@@ -21,6 +21,8 @@ pub enum Says {
     Ends(Vec<u8>),
     /// A TLS server.
     Tls(Arc<ServerConfig>),
+    /// A proxy's metrics port: TLS, metrics, and the environment with one variable.
+    Proxy(Arc<ServerConfig>, Vec<u8>, Vec<u8>),
     /// What a server at this address answers.
     Relayed(String),
     /// The API server refuses.
@@ -99,7 +101,17 @@ pub async fn play(mut stream: TcpStream, head: &str, port: u16, says: &Says) -> 
                 frame(&mut stream, 0, &[b'x'; 60_000]).await?;
             }
         }
-        Says::Tls(config) => return tls(stream, Arc::clone(config)).await,
+        Says::Tls(config) => return tls(stream, Arc::clone(config), &[]).await,
+        Says::Proxy(config, metrics, environment) => {
+            let asked = message(&mut stream).await?;
+            if asked.first() == Some(&0x16) {
+                return tls(stream, Arc::clone(config), &asked).await;
+            }
+            let one = b"GET /env.json?LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS HTTP";
+            let is_metrics = asked.starts_with(b"GET /metrics ");
+            assert!(is_metrics || asked.starts_with(one), "{}", String::from_utf8_lossy(&asked));
+            frame(&mut stream, 0, if is_metrics { metrics } else { environment }).await?;
+        }
         Says::Relayed(address) => return relay(stream, address).await,
         _ => {}
     }
@@ -154,11 +166,12 @@ async fn message(stream: &mut (impl AsyncReadExt + Unpin)) -> Option<Vec<u8>> {
     (!data.is_empty()).then(|| data.split_off(1))
 }
 
-/// A TLS server behind the websocket.
-async fn tls(stream: TcpStream, config: Arc<ServerConfig>) -> Option<()> {
+/// A TLS server behind the websocket, after the first bytes.
+async fn tls(stream: TcpStream, config: Arc<ServerConfig>, first: &[u8]) -> Option<()> {
     let (inside, outside) = tokio::io::duplex(64 * 1024);
     let (from, to) = stream.into_split();
-    let (read, write) = tokio::io::split(outside);
+    let (read, mut write) = tokio::io::split(outside);
+    write.write_all(first).await.ok()?;
     tokio::spawn(inwards(from, write));
     tokio::spawn(outwards(read, to));
     let mut session = TlsAcceptor::from(config).accept(inside).await.ok()?;

@@ -1,5 +1,5 @@
-//! Requests for endpoints to the replicas of destination: which replicas, which Service ports, and the EndpointSlices that
-//! were known before.
+//! Requests for endpoints to the replicas of destination: which replicas, which Service ports, and the EndpointSlices
+//! that were known before.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -40,6 +40,10 @@ pub enum Answer {
     Policy(PortPolicy),
     /// `linkerd diagnostics endpoints -o json`, for one Service.
     Endpoints(ServiceEndpoints),
+    /// The certificates of a running proxy.
+    ProxyCertificates(ProxyCertificates),
+    /// `linkerd diagnostics profile` of a known replica, for one Service or one port of it.
+    Profile(ReplicaProfile),
     /// The extent of a sample of metrics that was read from a cluster.
     MetricsSample(MetricsSample),
     /// The extent of the endpoints that were requested from each replica of destination.
@@ -188,6 +192,69 @@ impl Endpoint {
     }
 }
 
+/// The certificates of a running proxy, in PEM. Without an error, at least one of them is known.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProxyCertificates {
+    /// The pod's namespace.
+    pub namespace: String,
+    pub pod: String,
+    /// Its own certificate and those above it, as it serves them; empty if unknown.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub chain: String,
+    /// The trust anchors in its environment; empty if unknown.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub anchors: String,
+    /// The reason why something is unknown.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub error: String,
+}
+
+/// The profile of a Service, as a replica of destination sends it to proxies.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReplicaProfile {
+    /// The namespace of the Service.
+    pub namespace: String,
+    pub service: String,
+    /// The pod of destination that returned it.
+    pub replica: String,
+    /// The port of the Service; 0 if unknown.
+    #[serde(skip_serializing_if = "is_unknown")]
+    pub port: u16,
+    pub profile: ProfileAnswer,
+    /// The same of a second read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<ProfileAnswer>,
+    /// Seconds between two reads, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<u64>,
+}
+
+/// The compared parts of a profile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProfileAnswer {
+    /// Whether proxies forward the port without protocol detection.
+    pub opaque: bool,
+    /// Number of routes of the ServiceProfile.
+    pub routes: usize,
+    /// Number of destinations that requests are split between.
+    pub splits: usize,
+}
+
+impl ProfileAnswer {
+    /// Parses the output of the linkerd command, which leaves out what is false or empty.
+    pub fn parse(profile: &Value) -> ProfileAnswer {
+        let length = |name: &str| profile.get(name).and_then(Value::as_array).map_or(0, Vec::len);
+        ProfileAnswer {
+            opaque: profile.get("opaque_protocol") == Some(&Value::Bool(true)),
+            routes: length("routes"),
+            splits: length("dst_overrides"),
+        }
+    }
+}
+
 /// The extent of the endpoints that were requested from each replica of destination.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -202,8 +269,8 @@ pub struct EndpointsSample {
     /// Replicas that did not answer, and those that returned an error for a Service, which the error names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<FailedRead>,
-    /// Services as `NAMESPACE/NAME` with different answers, of which it is unknown whether their EndpointSlices stayed the
-    /// same from the first list to the last answer.
+    /// Services as `NAMESPACE/NAME` with different answers, whose EndpointSlices may have changed between the first
+    /// list and the last answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unconfirmed: Vec<String>,
 }
@@ -238,6 +305,16 @@ impl Answer {
         if let Answer::Endpoints(endpoints) = self { Some(endpoints) } else { None }
     }
 
+    /// The certificates of a proxy, if it is that.
+    pub fn of_certificates(&self) -> Option<&ProxyCertificates> {
+        if let Answer::ProxyCertificates(certificates) = self { Some(certificates) } else { None }
+    }
+
+    /// The profile of a Service, if it is that output.
+    pub fn of_profile(&self) -> Option<&ReplicaProfile> {
+        if let Answer::Profile(profile) = self { Some(profile) } else { None }
+    }
+
     /// The extent of requests to replicas of destination, if it is that.
     pub fn of_replicas(&self) -> Option<&EndpointsSample> {
         if let Answer::EndpointsSample(sample) = self { Some(sample) } else { None }
@@ -258,6 +335,10 @@ impl Answer {
             }
             Answer::Endpoints(of) => {
                 (of.namespace.as_str(), format!("{}/endpoints/{}/{}", of.service, of.replica, of.port))
+            }
+            Answer::ProxyCertificates(of) => (of.namespace.as_str(), format!("{}/certificates", of.pod)),
+            Answer::Profile(of) => {
+                (of.namespace.as_str(), format!("{}/profile/{}/{}", of.service, of.replica, of.port))
             }
             Answer::MetricsSample(_) => ("", "metrics-sample".to_owned()),
             Answer::EndpointsSample(_) => ("", "endpoints-sample".to_owned()),
@@ -331,8 +412,8 @@ impl Query for OfDiagnostics {
          text, container: text, error: sentence}, left_out: text, unscraped: text, lacking: {meaning: word, error: \
          sentence}, series: {meaning: word, labels: {\"*\": name}}, denied: {what: word, kind: word, name: name, \
          client: name}, answer: {protocol: word, server: name, authorizations: name, routes: name}, replica: text, \
-         unconfirmed: text, endpoints: {pod: text, ip: text, identity: name}, again: {pod: text, ip: text, identity: \
-         name}}}"
+         chain: certificates, anchors: certificates, unconfirmed: text, endpoints: {pod: text, ip: text, identity: \
+         name}, again: {pod: text, ip: text, identity: name}}}"
     }
 
     fn store(&self) -> Option<Box<dyn Store>> {

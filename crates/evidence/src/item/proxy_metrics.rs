@@ -89,6 +89,18 @@ pub struct ProxySample {
     pub targets: Vec<MetricsTarget>,
     /// Pods of the selected proxies that the limit left out, as `NAMESPACE/NAME`.
     pub left: Vec<String>,
+    /// Proxies whose certificates are read.
+    pub certificates: Vec<CertificateTarget>,
+}
+
+/// A proxy whose certificates are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CertificateTarget {
+    pub process: MetricsTarget,
+    /// The name of its identity, without which it does not accept TLS on its own ports.
+    pub name: String,
+    /// Whether its trust anchors are those of a ConfigMap at its start, rather than those of the pod's spec.
+    pub reads_config_map: bool,
 }
 
 impl MetricsTarget {

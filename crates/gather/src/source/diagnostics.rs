@@ -16,15 +16,20 @@ use super::error::LoadError;
 use crate::fetched::{Fetched, Why};
 use crate::item::destination::DESTINATION_PORT;
 use crate::item::diagnostic::{
-    Answer, Endpoint, EndpointsSample, InboundAnswer, MetricsSample, PortPolicy, ServiceEndpoints,
+    Answer, Endpoint, EndpointsSample, InboundAnswer, MetricsSample, PortPolicy, ProfileAnswer,
+    ProxyCertificates, ReplicaProfile, ServiceEndpoints,
 };
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning;
 use crate::names::{is_label, is_subdomain};
+use crate::objects::container::TRUST_ANCHORS;
 use crate::yaml;
 pub use metrics::{MetricsReader, begins_metrics, own_container, share_clocks};
 #[cfg(feature = "live")]
 pub(super) use scrape::EXPORTED;
+
+/// The beginning of certificates.
+const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----";
 
 /// Maximum size of a text.
 pub const MOST: u64 = 64 << 20;
@@ -136,6 +141,9 @@ impl Diagnostics {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).trim_start();
         let answers = match () {
             () if begins_metrics(text.as_bytes()) => metrics::read(text)?,
+            () if text.starts_with(CERTIFICATE) => {
+                certificates(of, |one| one.chain = format!("{}\n", text.trim_end()))?
+            }
             () if metrics::begins_exposition(text) => metrics::read_of(text, of)?,
             () => document(text, of)?,
         };
@@ -177,6 +185,17 @@ impl Diagnostics {
             }
             (Some(Answer::Endpoints(earlier)), Answer::Endpoints(later)) if !later.replica.is_empty() => {
                 Answer::Endpoints(ServiceEndpoints { again: Some(later.endpoints), ..earlier })
+            }
+            (Some(Answer::ProxyCertificates(earlier)), Answer::ProxyCertificates(later)) => {
+                let other = |later: String, earlier: String| if later.is_empty() { earlier } else { later };
+                Answer::ProxyCertificates(ProxyCertificates {
+                    chain: other(later.chain, earlier.chain),
+                    anchors: other(later.anchors, earlier.anchors),
+                    ..later
+                })
+            }
+            (Some(Answer::Profile(earlier)), Answer::Profile(later)) => {
+                Answer::Profile(ReplicaProfile { again: Some(later.profile), ..earlier })
             }
             (_, answer) => answer,
         };
@@ -233,8 +252,7 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
         Err(_) => yaml::parse(text).map_err(|_| Unread::Other)?,
     };
     if let Some(rows) = value.as_array() {
-        let replica = of.filter(|of| of.port == DESTINATION_PORT).map_or("", |of| of.pod.as_str());
-        return endpoints(rows, replica).ok_or(Unread::Other);
+        return endpoints(rows, replica_of(of).unwrap_or_default()).ok_or(Unread::Other);
     }
     if let Some(answer) = InboundAnswer::parse(&value) {
         let Some(PortOf { namespace, pod, port }) = of.cloned() else {
@@ -252,13 +270,57 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
              command policy --to",
         ));
     }
+    if let Some(anchors) = value.get(TRUST_ANCHORS).and_then(Value::as_str) {
+        return certificates(of, |one| one.anchors = anchors.to_owned());
+    }
+    if let (true, Some(replica)) = (keys(&["fully_qualified_name"]), replica_of(of)) {
+        return profile(&value, replica).map(|profile| vec![profile]).ok_or(Unread::Other);
+    }
     if keys(&["fully_qualified_name"]) || keys(&["retry_budget"]) {
         return Err(Unread::NotUsed(
-            "checks read ServiceProfiles and opaque ports from objects, and do not compare them with the output \
-             of linkerd diagnostics profile",
+            "checks read ServiceProfiles and opaque ports from objects. They compare the output of linkerd diagnostics \
+             profile only between replicas: --diagnostics NAMESPACE/POD:8086=FILE",
         ));
     }
     Err(Unread::Other)
+}
+
+/// Certificates of the proxy that a text is of.
+fn certificates(
+    of: Option<&PortOf>,
+    set: impl FnOnce(&mut ProxyCertificates),
+) -> Result<Vec<Answer>, Unread> {
+    let Some(PortOf { namespace, pod, .. }) = of.cloned() else {
+        return Err(Unread::Of(
+            "certificates do not name the pod of their proxy: use --diagnostics NAMESPACE/POD:4191=FILE",
+        ));
+    };
+    let mut one = ProxyCertificates { namespace, pod, ..ProxyCertificates::default() };
+    set(&mut one);
+    Ok(vec![Answer::ProxyCertificates(one)])
+}
+
+/// The pod of destination that a text is of.
+fn replica_of(of: Option<&PortOf>) -> Option<&str> {
+    of.filter(|of| of.port == DESTINATION_PORT).map(|of| of.pod.as_str())
+}
+
+/// The profile of a Service.
+fn profile(value: &Value, replica: &str) -> Option<Answer> {
+    let mut name = value.get("fully_qualified_name")?.as_str()?.split('.');
+    let (service, namespace) = (name.next()?.to_owned(), name.next()?.to_owned());
+    if name.next() != Some("svc") || !is_label(&service) || !is_label(&namespace) {
+        return None;
+    }
+    let profile = ProfileAnswer::parse(value);
+    let replica = replica.to_owned();
+    Some(Answer::Profile(ReplicaProfile {
+        namespace,
+        service,
+        replica,
+        profile,
+        ..ReplicaProfile::default()
+    }))
 }
 
 /// The endpoints of Services, of a replica if it is known.
@@ -428,6 +490,40 @@ mod tests {
 
     fn of_pod() -> Endpoint {
         Endpoint { pod: "web-1".into(), ip: "10.1.0.4".into(), port: 8080, ..Endpoint::default() }
+    }
+
+    #[test]
+    fn certificates_need_the_pod_and_keep_nothing_else() {
+        let chain = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n\n";
+        let environment = r#"{"LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS": "anchors", "OTHER": "secret"}"#;
+        for text in [chain, environment] {
+            assert!(matches!(read(text), Err(Unread::Of(why)) if why.contains("POD:4191")), "{text}");
+        }
+        let of = PortOf::parse("shop/web-1:4191");
+        let mut all = Diagnostics::default();
+        for text in [chain, environment] {
+            assert_eq!(all.read(text, of.as_ref()), Ok(1));
+        }
+        let answers: Vec<Answer> = all.answers.into_values().collect();
+        let [Answer::ProxyCertificates(one)] = answers.as_slice() else { panic!("{answers:?}") };
+        assert_eq!((one.pod.as_str(), one.chain.trim_end()), ("web-1", chain.trim_end()));
+        assert_eq!((one.anchors.as_str(), one.error.as_str()), ("anchors", ""));
+    }
+
+    #[test]
+    fn profiles_of_a_replica_are_read_twice() {
+        let of = PortOf::parse("linkerd/linkerd-destination-1:8086");
+        let first = r#"{"fully_qualified_name": "web.shop.svc.cluster.local", "routes": [{}, {}], "retry_budget": {}}"#;
+        let second = r#"{"fully_qualified_name": "web.shop.svc.cluster.local", "opaque_protocol": true}"#;
+        let mut all = Diagnostics::default();
+        for text in [first, second] {
+            assert_eq!(all.read(text, of.as_ref()), Ok(1));
+        }
+        let answers: Vec<Answer> = all.answers.into_values().collect();
+        let [Answer::Profile(one)] = answers.as_slice() else { panic!("{answers:?}") };
+        assert_eq!((one.replica.as_str(), one.service.as_str()), ("linkerd-destination-1", "web"));
+        assert_eq!(one.profile, ProfileAnswer { routes: 2, ..ProfileAnswer::default() });
+        assert_eq!(one.again, Some(ProfileAnswer { opaque: true, ..ProfileAnswer::default() }));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Endpoints as each replica of destination returns them to proxies: gRPC through one port-forward per replica, twice, in
-//! bounded time. Each stream ends after its first answer.
+//! Endpoints and profiles as each replica of destination returns them to proxies: gRPC through one port-forward per
+//! replica, twice, in bounded time. Each stream ends after its first answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -23,12 +23,14 @@ use tokio::time::Instant;
 use tonic::codegen::Service;
 
 use super::Live;
-use super::forward;
+use super::forward::{self, PATIENCE};
 use super::quote::quote_answer;
 use super::traffic::Meter;
 use crate::fetched::Why;
 use crate::item::destination::{Address, DESTINATION_PORT, DestinationSample, ServicePortTarget};
-use crate::item::diagnostic::{Answer, Endpoint, EndpointsSample, FailedRead, ServiceEndpoints};
+use crate::item::diagnostic::{
+    Answer, Endpoint, EndpointsSample, FailedRead, ProfileAnswer, ReplicaProfile, ServiceEndpoints,
+};
 use crate::names::is_subdomain;
 use crate::objects::{Meta, Uid};
 
@@ -60,11 +62,19 @@ const MOST_FAILED: usize = 100;
 const DESTINATION: &str = "destination";
 
 /// The answers of a replica, by position of the Service port; an error per port.
-type Answers = Vec<Option<Result<BTreeSet<Endpoint>, String>>>;
+type Answers = Vec<Option<Result<PortAnswer, String>>>;
+
+/// The answers about a Service port.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct PortAnswer {
+    endpoints: BTreeSet<Endpoint>,
+    /// `None` if the replica sent none.
+    profile: Option<ProfileAnswer>,
+}
 
 impl Live {
-    /// Requests the endpoints of these Service ports from each replica twice. If answers differ from EndpointSlices or from each
-    /// other, it reads the EndpointSlices again.
+    /// Requests the endpoints of these Service ports from each replica twice. If answers differ from EndpointSlices or
+    /// from each other, it reads the EndpointSlices again.
     pub async fn endpoints(&self, sample: &DestinationSample, interval: Duration) -> Vec<Answer> {
         if sample.ports.is_empty() || sample.replicas.is_empty() {
             return Vec::new();
@@ -91,7 +101,7 @@ impl Live {
             left_out: sample.left.iter().take(MOST_LEFT_OUT).cloned().collect(),
             ..EndpointsSample::default()
         };
-        let mut all = Vec::new();
+        let (mut all, mut profiles) = (Vec::new(), Vec::new());
         for (replica, answers) in &first {
             let again = second.get(replica);
             for failed in [Some(answers), again].into_iter().flatten() {
@@ -100,19 +110,31 @@ impl Live {
             }
             let Ok(answers) = answers else { continue };
             for (index, target) in sample.ports.iter().enumerate() {
-                let Some(Some(Ok(endpoints))) = answers.get(index) else { continue };
+                let Some(Some(Ok(answer))) = answers.get(index) else { continue };
                 let later = match again.map(|again| again.as_ref().map(|again| again.get(index))) {
-                    Some(Ok(Some(Some(Ok(later))))) => Some(later.iter().cloned().collect()),
+                    Some(Ok(Some(Some(Ok(later))))) => Some(later),
                     _ => None,
                 };
+                let period = later.is_some().then_some(period.as_secs());
+                if let Some(profile) = answer.profile {
+                    profiles.push(ReplicaProfile {
+                        namespace: target.namespace.clone(),
+                        service: target.service.clone(),
+                        replica: (*replica).to_owned(),
+                        port: target.port,
+                        profile,
+                        again: later.and_then(|later| later.profile),
+                        period,
+                    });
+                }
                 all.push(ServiceEndpoints {
                     namespace: target.namespace.clone(),
                     service: target.service.clone(),
                     replica: (*replica).to_owned(),
                     port: target.port,
-                    endpoints: endpoints.iter().cloned().collect(),
-                    period: later.is_some().then_some(period.as_secs()),
-                    again: later,
+                    endpoints: answer.endpoints.iter().cloned().collect(),
+                    again: later.map(|later| later.endpoints.iter().cloned().collect()),
+                    period,
                 });
             }
         }
@@ -120,7 +142,12 @@ impl Live {
         summary.failed.dedup();
         summary.failed.truncate(MOST_FAILED);
         summary.unconfirmed = self.unconfirmed(sample, &all).await;
-        all.into_iter().map(Answer::Endpoints).chain([Answer::EndpointsSample(summary)]).collect()
+        let profiles = profiles.into_iter().map(Answer::Profile);
+        all.into_iter()
+            .map(Answer::Endpoints)
+            .chain(profiles)
+            .chain([Answer::EndpointsSample(summary)])
+            .collect()
     }
 
     /// One read of each replica. A replica that does not answer delays no other one.
@@ -131,9 +158,8 @@ impl Live {
     ) -> BTreeMap<&'a str, Result<Answers, Why>> {
         let until = self.at_latest(Instant::now() + BUDGET);
         let reads = replicas.iter().map(|replica| async move {
-            let patience = self.api.patience(BUDGET);
-            let read = tokio::time::timeout(patience, self.of_replica(sample, replica)).await;
-            (replica.as_str(), read.unwrap_or_else(|_| Err(forward::too_late(patience))))
+            let read = tokio::time::timeout(BUDGET, self.of_replica(sample, replica)).await;
+            (replica.as_str(), read.unwrap_or_else(|_| Err(forward::too_late(BUDGET))))
         });
         let mut results = BTreeMap::new();
         let mut reading = pin!(futures::stream::iter(reads).buffer_unordered(REPLICAS_AT_ONCE));
@@ -148,7 +174,10 @@ impl Live {
 
     async fn of_replica(&self, sample: &DestinationSample, replica: &str) -> Result<Answers, Why> {
         let pod = (sample.namespace.as_str(), replica);
-        let mut forwarder = forward::open(self.api.client(), pod, DESTINATION_PORT).await?;
+        let patience = self.api.patience(PATIENCE);
+        let opening = forward::open(self.api.client(), pod, DESTINATION_PORT);
+        let opened = tokio::time::timeout(patience, opening).await;
+        let mut forwarder = opened.unwrap_or_else(|_| Err(forward::too_late(patience)))?;
         let error = forwarder.take_error(DESTINATION_PORT);
         let failed = |message: &str| Why::Failed { message: quote_answer(message, 200) };
         let Some(stream) = forwarder.take_stream(DESTINATION_PORT) else {
@@ -166,8 +195,8 @@ impl Live {
         answers.map_err(|wrong| failed(said.as_deref().unwrap_or(&wrong)))
     }
 
-    /// Services whose answers differ from EndpointSlices or from each other, without those whose EndpointSlices are still
-    /// the same.
+    /// Services whose answers differ from EndpointSlices or from each other, without those whose EndpointSlices are
+    /// still the same.
     async fn unconfirmed(&self, sample: &DestinationSample, all: &[ServiceEndpoints]) -> Vec<String> {
         let mut doubtful: BTreeMap<String, &ServicePortTarget> = BTreeMap::new();
         for target in &sample.ports {
@@ -266,20 +295,22 @@ async fn answers(
             path: target.authority(&sample.domain),
             context_token: token(sample, target),
         };
-        async move { (index, endpoints(client, request, patience).await) }
+        async move {
+            let profile = profile(client.clone(), request.clone(), patience);
+            let (endpoints, profile) = tokio::join!(endpoints(client, request, patience), profile);
+            (index, endpoints, profile)
+        }
     });
     let reading = pin!(async {
         let mut all: Answers = vec![None; sample.ports.len()];
         let mut silent = Vec::new();
         let mut has_answered = false;
         let mut reading = pin!(futures::stream::iter(reads).buffer_unordered(PORTS_AT_ONCE));
-        while let Some((index, read)) = reading.next().await {
-            match read {
-                Ok(Some(endpoints)) => {
-                    has_answered = true;
-                    all[index] = Some(Ok(endpoints));
-                }
-                Ok(None) => silent.push(index),
+        while let Some((index, endpoints, profile)) = reading.next().await {
+            has_answered |= profile.is_some() || matches!(endpoints, Ok(Some(_)));
+            match endpoints {
+                Ok(Some(endpoints)) => all[index] = Some(Ok(PortAnswer { endpoints, profile })),
+                Ok(None) => silent.push((index, profile)),
                 Err(error) => all[index] = Some(Err(error)),
             }
         }
@@ -300,7 +331,9 @@ async fn answers(
         let error = all.into_iter().flatten().find_map(Result::err);
         return Err(error.unwrap_or_else(|| NOTHING.to_owned()));
     }
-    silent.into_iter().for_each(|index| all[index] = Some(Ok(BTreeSet::new())));
+    for (index, profile) in silent {
+        all[index] = Some(Ok(PortAnswer { endpoints: BTreeSet::new(), profile }));
+    }
     Ok(all)
 }
 
@@ -363,6 +396,24 @@ async fn endpoints(
     Ok(Some(all.into_values().collect()))
 }
 
+/// The profile of one Service port; `None` if nothing was sent.
+async fn profile(
+    mut client: DestinationClient<Channel>,
+    request: GetDestination,
+    patience: Duration,
+) -> Option<ProfileAnswer> {
+    let first = async {
+        let mut stream = client.get_profile(request).await.ok()?.into_inner();
+        stream.message().await.ok()?
+    };
+    let profile = tokio::time::timeout(patience, first).await.ok()??;
+    Some(ProfileAnswer {
+        opaque: profile.opaque_protocol,
+        routes: profile.routes.len(),
+        splits: profile.dst_overrides.len(),
+    })
+}
+
 fn address(of: TcpAddress) -> Option<Address> {
     let ip = IpAddr::try_from(of.ip?).ok()?;
     Some((ip.to_string(), u16::try_from(of.port).ok()?))
@@ -405,8 +456,8 @@ mod tests {
 
     use super::*;
 
-    /// The HTTP/2 frames that the destination controller of Linkerd (b24cd405, after edge-26.8.3) sent about a Service with
-    /// two ready endpoints and one that is not ready.
+    /// The HTTP/2 frames that the destination controller of Linkerd (b24cd405, after edge-26.8.3) sent about a Service
+    /// with two ready endpoints and one that is not ready.
     const RECORDED: &[u8] = include_bytes!("../../../testdata/destination-get.http2");
 
     async fn read(frames: &[u8]) -> Result<Answers, String> {
@@ -440,7 +491,7 @@ mod tests {
     #[tokio::test]
     async fn recorded_answer_is_read() {
         let answers = read(RECORDED).await.expect("an answer");
-        let [Some(Ok(endpoints))] = answers.as_slice() else { panic!("{answers:?}") };
+        let [Some(Ok(answer))] = answers.as_slice() else { panic!("{answers:?}") };
         let identity = "default.shop.serviceaccount.identity.linkerd.cluster.local";
         let expected = [("web-1", "10.42.1.1"), ("web-2", "10.42.1.2")].map(|(pod, ip)| Endpoint {
             pod: pod.to_owned(),
@@ -448,7 +499,7 @@ mod tests {
             port: 8080,
             identity: identity.to_owned(),
         });
-        assert_eq!(endpoints.iter().cloned().collect::<Vec<_>>(), expected);
+        assert_eq!(answer.endpoints.iter().cloned().collect::<Vec<_>>(), expected);
     }
 
     #[tokio::test]

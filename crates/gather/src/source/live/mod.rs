@@ -3,8 +3,8 @@
 //!
 //! It reads lists over all namespaces in pages, and single objects by name. It never watches, never lists Secrets or
 //! ConfigMaps, and never logs headers or bodies. It never writes, except for [`node_pods`] and [`publish`] on explicit
-//! request. Ports are forwarded ([`served`], [`metrics`], [`destination`]) and a Prometheus server is queried ([`prometheus`]) only on
-//! request. An access review is posted, but the API server does not store it.
+//! request. Ports are forwarded ([`served`], [`metrics`], [`destination`], [`certificates`]) and a Prometheus server is
+//! queried ([`prometheus`]) only on request. An access review is posted, but the API server does not store it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,6 +25,7 @@ use crate::source::{ObjectSink, Origin, Source};
 
 mod api_client;
 mod call;
+mod certificates;
 mod cli;
 mod connect;
 mod connection_lost;

@@ -116,7 +116,7 @@ async fn ask(
     (pod, said.unwrap_or_else(|_| Err(forward::too_late(patience))))
 }
 
-fn pem(chain: &[CertificateDer<'static>]) -> String {
+pub(super) fn pem(chain: &[CertificateDer<'static>]) -> String {
     chain
         .iter()
         .map(|der| {
@@ -129,7 +129,7 @@ fn pem(chain: &[CertificateDer<'static>]) -> String {
 }
 
 /// The certificates of a TLS handshake, the server's own first.
-async fn shown<S>(stream: S, name: &str) -> Result<Vec<CertificateDer<'static>>, String>
+pub(super) async fn shown<S>(stream: S, name: &str) -> Result<Vec<CertificateDer<'static>>, String>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
