@@ -161,7 +161,8 @@ fn template_of(owner: &Owner) -> String {
 }
 
 /// Columns with the creators of a Workflow.
-const CREATORS: &str = "NAME:.metadata.name,CRONWORKFLOW:.metadata.ownerReferences[*].name,TEMPLATE:.spec.workflowTemplateRef.name";
+const CREATORS: &str = "NAME:.metadata.name,CRONWORKFLOW:.metadata.ownerReferences[*].name,\
+                        TEMPLATE:.spec.workflowTemplateRef.name";
 
 /// The command that shows the creators of the Workflows in the namespace of one.
 fn creators(owner: &Owner) -> Call {

@@ -23,7 +23,8 @@ const ARGUMENT: char = '\u{1f}';
 const CALL: char = '\u{1e}';
 
 /// Programs that a command may run; each is replaced by a stand-in.
-const PROGRAMS: [&str; 43] = [
+const PROGRAMS: [&str; 44] = [
+    "aws",
     "install",
     "base64",
     "kubectl",

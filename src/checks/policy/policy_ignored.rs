@@ -201,7 +201,8 @@ fn timeouts(ctx: &Context<'_>, route: &Route) -> Option<Finding> {
                     )
                     .run(
                         StepKind::Upgrade,
-                        "Or upgrade to edge-25.11.3 or later (2.20), which reads the field. This command prints the plan",
+                        "Or upgrade to edge-25.11.3 or later (2.20), which reads the field. This command prints the \
+                         plan",
                         meshdoctor().words("check --to 2.20 -o plan"),
                     ),
             ),

@@ -150,8 +150,8 @@ fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
             .run(
                 StepKind::Command,
                 format!(
-                    "Repair the API server's egress proxy (konnectivity) on the Kubernetes control-plane nodes: the API \
-                     server cannot open {path}. These commands show its pods and log, unless the provider hides them"
+                    "Repair the API server's egress proxy (konnectivity) on the Kubernetes control-plane nodes: the \
+                     API server cannot open {path}. These commands show its pods and log (some providers hide them)"
                 ),
                 Command::lines([
                     konnectivity("get pods -o wide -l").arg("k8s-app in (konnectivity-server,konnectivity-agent)"),

@@ -358,6 +358,10 @@ async fn endpoints(
     patience: Duration,
 ) -> Result<Option<BTreeSet<Endpoint>>, String> {
     let refused = |status: tonic::Status| {
+        // The connection's error, not a status that the program sent.
+        if let Some(error) = std::error::Error::source(&status) {
+            return format!("the connection broke, or the program on the port does not use gRPC: {error}");
+        }
         let message = quote_answer(status.message(), 200);
         if message.is_empty() { status.code().description().to_owned() } else { message }
     };
