@@ -158,10 +158,16 @@ pub fn find(id: &str) -> Option<&'static Check> {
         .or_else(|| all().find(|c| c.card().front.aliases.iter().any(|alias| alias == id)))
 }
 
-/// The checks that answer a row of `linkerd check`, by its anchor (`l5d-...`) or the address of that.
+/// The checks that answer a row of `linkerd check`, by its anchor (`l5d-...`), the address of that, or its text as the
+/// command prints it, with a mark before it.
 pub fn answering(anchor: &str) -> impl Iterator<Item = &'static Check> {
-    let anchor = anchor.rsplit_once('#').map_or(anchor, |(_, anchor)| anchor).to_owned();
-    all().filter(move |check| check.card().front.linkerd_check.iter().any(|row| row.anchor == anchor))
+    let text = anchor.trim_start_matches(|c: char| !c.is_alphanumeric()).trim_end().to_owned();
+    let anchor = anchor.rsplit_once('#').map_or(anchor, |(_, anchor)| anchor);
+    let anchor = anchor.split_whitespace().next().unwrap_or_default().to_owned();
+    all().filter(move |check| {
+        let mut rows = check.card().front.linkerd_check.iter();
+        rows.any(|row| row.anchor == anchor || row.description == text)
+    })
 }
 
 /// The outcome of one check. Derived: a check cannot set it.

@@ -26,12 +26,16 @@ pub const POD_ENI: &str = "vpc.amazonaws.com/pod-eni";
 pub const VPA_UPDATES: &str = "vpaUpdates";
 /// The protocol by which ingress-nginx calls the backends of an Ingress.
 pub const BACKEND_PROTOCOL: &str = "nginx.ingress.kubernetes.io/backend-protocol";
+/// Makes ingress-nginx pass the clients' TLS connections through to the backends of an Ingress.
+pub const SSL_PASSTHROUGH: &str = "nginx.ingress.kubernetes.io/ssl-passthrough";
+/// The Services that the controller of NGINX, Inc. calls over TLS, separated by commas.
+pub const SSL_SERVICES: &str = "nginx.org/ssl-services";
 /// Marks objects that Helm creates and waits for, apart from the other objects of a release.
 pub const HELM_HOOK: &str = "helm.sh/hook";
 /// How Argo CD syncs an object: options, separated by commas.
 pub const ARGO_CD_OPTIONS: &str = "argocd.argoproj.io/sync-options";
 /// Annotations of other tools that checks read.
-pub const OTHERS: [&str; 18] = [
+pub const OTHERS: [&str; 20] = [
     HELM_HOOK,
     ARGO_CD_OPTIONS,
     UID_RANGE,
@@ -41,6 +45,8 @@ pub const OTHERS: [&str; 18] = [
     POD_ENI,
     VPA_UPDATES,
     BACKEND_PROTOCOL,
+    SSL_PASSTHROUGH,
+    SSL_SERVICES,
     "nginx.ingress.kubernetes.io/affinity",
     "nginx.ingress.kubernetes.io/service-upstream",
     "nginx.org/use-cluster-ip",

@@ -137,6 +137,14 @@ pub(super) fn replace(
 ) -> Remedy {
     let minors = ctx.knowledge.minors();
     let is_label = row.kind == knowledge::KeyKind::Label;
+    // The value of the right key is in force, and the other one has no effect.
+    let is_set = found.object.sites.iter().any(|site| match row.kind {
+        knowledge::KeyKind::Label => site.meta.label(&row.key).is_some(),
+        knowledge::KeyKind::Annotation => site.meta.annotation(&row.key).is_some(),
+    });
+    if is_set && row.key != found.key {
+        return remove_it(ctx, remedy, found);
+    }
     let fits =
         |value: &str| (!is_label || is_label_value(value)) && row.check_value(value, None, minors).is_ok();
     // An invalid or redacted value is never set.

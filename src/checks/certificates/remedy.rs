@@ -94,7 +94,7 @@ fn new_issuer_by(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
         "{make} a new issuer with the step CLI under the current trust anchor. ca.key is the anchor's private key, \
          kept by the maker of the anchor{several}{}. \
          If the key is lost, see: {}",
-        if end.is_some() { ". It ends with the anchor, which must be replaced before" } else { "" },
+        if end.is_some() { ". The issuer ends with the anchor, so replace the anchor before" } else { "" },
         own("explain trust-anchor-expired")
     );
     let read = current_bundle(ctx).to_file(CURRENT_ROOT);
@@ -199,7 +199,8 @@ pub(super) fn restored_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 fn otherwise_new(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
     let remedy = new_issuer_by(ctx, remedy, make);
     let options = Options::none().pair("issuer.crt", KEY);
-    upgrade::step(ctx, remedy, StepKind::Command, "If you made a new issuer, put it in place", options)
+    let act = "If you made a new issuer, put it in place";
+    upgrade::without_key(upgrade::step(ctx, remedy, StepKind::Command, act, options), &KEYS)
 }
 
 /// As [`restored_issuer`], if the Secret is missing: until it exists, a restart stops identity.
@@ -490,7 +491,7 @@ pub(super) fn by_owner(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 }
 
 /// As [`by_owner`], with the files of the issuer's certificate, its key and its trust anchors.
-fn by_owner_of(
+pub(super) fn by_owner_of(
     ctx: &Context<'_>,
     remedy: Remedy,
     act: &str,

@@ -1,12 +1,15 @@
 //! Plans while running proxies lack the trust anchor of the current issuer: a restart of the control plane cuts them
 //! off, so that repair is decided first, and others wait for it.
 
+use super::identity::{Scheme, scheme};
 use super::remedy;
 use crate::checks::Context;
 use crate::checks::trust_roots::{ControlPlane, foreign_pods, strands_proxies};
 use crate::checks::upgrade::{self, Options};
 use crate::command::{Command, kubectl, meshdoctor, program};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::{Remedy, Restarts, StepKind};
+use crate::model::managed_by::Installer;
+use crate::objects::Secret;
 
 /// The check with that repair.
 const FIRST: &str = "data-plane-anchors-disjoint";
@@ -38,6 +41,8 @@ pub(super) fn kept(ctx: &Context<'_>) -> Remedy {
     else {
         return Remedy::new();
     };
+    let is_external =
+        ctx.values_for_steps().is_some_and(|values| scheme(Some(&values), None) == Scheme::External);
     let anchor =
         kubectl().namespace(&pod.metadata.namespace).words("get pod").operand(pod.metadata.name.as_str());
     let anchor = anchor
@@ -45,25 +50,52 @@ pub(super) fn kept(ctx: &Context<'_>) -> Remedy {
         .arg("jsonpath={..env[?(@.name==\"LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS\")].value}");
     let verified =
         program("step").words("certificate verify").arg(CERTIFICATE).words("--roots").arg(OLD_ROOT);
-    let remedy = Remedy::new()
-        .run(StepKind::Command, "Write the old trust anchor of a running proxy to a file", anchor.to_file(OLD_ROOT))
-        .run(
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Write the old trust anchor of a running proxy to a file",
+        anchor.to_file(OLD_ROOT),
+    );
+    // Helm and other tools write no such Secret.
+    let is_stored = upgrade::managed_by(ctx).installer == Some(Installer::Cli)
+        && !ctx.is_absent_for_steps::<Secret>("linkerd-config-overrides");
+    let remedy = match is_stored && !is_external {
+        true => remedy.run(
             StepKind::Command,
             "Write the old issuer and its key to files, from the values that the installation stores",
             Command::lines(upgrade::stored_issuer_to_files(ctx, CERTIFICATE, KEY)).whole(),
-        )
-        .run(
-            StepKind::Command,
-            "Check that this issuer is under the old anchor. If the command prints an error, take both files from a \
-             backup",
-            verified,
-        );
+        ),
+        false => remedy.step(
+            StepKind::Note,
+            format!("Take the old issuer and its key from a backup, as {CERTIFICATE} and {KEY}"),
+        ),
+    };
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Check that this issuer is under the old anchor. If the command prints an error, take both files from a \
+         backup",
+        verified,
+    );
     let act = "Write the current bundle to a file, and add the old anchor";
     let remedy = remedy::add_to_bundle(ctx, remedy, act, BOTH, OLD_ROOT);
-    let both = Options::none().after_restarts().anchors(BOTH).pair(CERTIFICATE, KEY);
-    let act = "Put both trust anchors and the old issuer in place: every running proxy trusts it";
-    let remedy = upgrade::step(ctx, remedy, StepKind::Command, act, both);
-    let remedy = remedy::restart_control_plane(ctx, remedy).run(
+    let remedy = if is_external {
+        // First, because a change of the trust anchors may restart identity.
+        let act = "Stop the tool that renews the issuer, and put the old one in place: every running proxy trusts it";
+        let remedy = remedy::by_owner_of(ctx, remedy, act, [CERTIFICATE, KEY, OLD_ROOT]);
+        remedy::put_known_bundle(ctx, remedy, "Put both trust anchors in place", BOTH)
+    } else {
+        let both = Options::none().after_restarts().anchors(BOTH).pair(CERTIFICATE, KEY);
+        let act = "Put both trust anchors and the old issuer in place: every running proxy trusts it";
+        upgrade::step(ctx, remedy, StepKind::Command, act, both)
+    };
+    let mut remedy = remedy::restart_control_plane(ctx, remedy);
+    // The proxies trust both anchors' issuers by then.
+    if let Some(last) = remedy.steps.last_mut().filter(|last| last.restarts == Restarts::ControlPlane) {
+        last.text =
+            "Restart the control plane, which reads the trust anchors only at startup, and wait until it \
+                     runs"
+                .to_owned();
+    }
+    let remedy = remedy.run(
         StepKind::Command,
         "Delete the files with the key",
         program("rm").words("-f").arg(upgrade::OVERRIDES_FILE).arg(KEY),

@@ -12,6 +12,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
+use crate::model::skipped::{CniSkips, OUT, skipped};
 use crate::model::transport::MODE;
 use crate::network_policy::{
     Action, AppliedPolicy, DecidedBy, Direction, Match, Peer, Peers, Policies, Policy, Port, Ports, Rule,
@@ -191,24 +192,38 @@ fn partly<'a>(
     let opens: Vec<(usize, bool)> = all()
         .map(|(_, rule)| (std::ptr::from_ref(rule).addr(), rule.holds_port(port) != Match::No))
         .collect();
+    // Such a client connects to the port of the application. Nodes' settings of linkerd-cni are not read.
+    let cni = CniSkips::default();
+    let passes_by = |rule: &Rule<'a>, client: &'a Pod| {
+        let skips = skipped(client, OUT, &cni);
+        let is_skipped = |named: &Ports| match named.which {
+            Which::Range(first, last) if first == last => {
+                skips.as_ref().is_some_and(|skips| skips.holds(first))
+            }
+            Which::All | Which::Range(..) | Which::Named(_) => false,
+        };
+        !rule.ports.is_empty() && rule.ports.iter().all(is_skipped)
+    };
     let is_blocked = |held: &AppliedPolicy<'a>, rule: &Rule<'a>, client: &'a Pod| {
         let peer = Peer::Pod(client);
-        policies.means(held, rule, Direction::Ingress, pod, peer) == Match::Yes
+        // No pod is a client of itself.
+        client.metadata.key() != pod.metadata.key()
+            && !passes_by(rule, client)
+            && policies.means(held, rule, Direction::Ingress, pod, peer) == Match::Yes
             && matches!(policies.passage_of(holding, Direction::Ingress, pod, port, peer), Verdict::Shut(_))
     };
     all()
         .filter(|(_, rule)| asked(rule) && rule.holds_port(port) == Match::No)
-        // A rule without peers is for all clients. The rules that open the port of the proxy name some.
+        // Clients without a proxy connect to the port of the application.
         .filter(|(held, rule)| {
-            rule.is_for_all()
-                || (!is_open_to_all(rule) && {
-                    let pods = clients.pods;
-                    let key = (std::ptr::from_ref(*rule).addr(), opens.clone());
-                    *clients
-                        .known
-                        .entry(key)
-                        .or_insert_with(|| pods.iter().any(|client| is_blocked(held, rule, client)))
-                })
+            (rule.is_for_all() || !is_open_to_all(rule)) && {
+                let pods = clients.pods;
+                let key = (std::ptr::from_ref(*rule).addr(), opens.clone());
+                *clients
+                    .known
+                    .entry(key)
+                    .or_insert_with(|| pods.iter().any(|client| is_blocked(held, rule, client)))
+            }
         })
         .map(|(held, rule)| BlockingPolicy {
             named: rule.ports.iter().map(Ports::describe).collect(),

@@ -410,7 +410,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
         if let Some(first) = act.get_mut(..1) {
             first.make_ascii_lowercase();
         }
-        restart.text = format!("If you changed {} instead, {act}", others.join(" or "));
+        restart.text = format!("If you changed {} and not the pod template, {act}", others.join(" or "));
         restart.applies = Applies::Conditionally;
     }
     if is_rolled {

@@ -7,6 +7,7 @@ use super::opaque::{self, Opaque};
 use crate::checks::Context;
 use crate::checks::rehearsal::CHART;
 pub(in crate::checks) use crate::model::redirection::inbound_port;
+use crate::model::skipped::{CniSkips, IN, skipped};
 use crate::model::transport::{self, HEADER, MODE};
 use crate::network_policy::{Match, Port, Ports, Rule, Which};
 use crate::objects::container::PROXY_CONTAINER;
@@ -93,9 +94,12 @@ impl Transport {
         match (&named.which, numbers.as_slice()) {
             // A name that no container declares still belongs to the application.
             (Which::Named(_), []) => self.is_header(),
-            (_, numbers) => numbers
-                .iter()
-                .any(|number| !OWN.contains(number) && (self.is_header() || self.is_opaque(pod, *number))),
+            (_, numbers) => {
+                numbers
+                    .iter()
+                    .any(|number| !OWN.contains(number) && (self.is_header() || self.is_opaque(pod, *number)))
+                    && !numbers.iter().all(|number| passes_by(pod, *number))
+            }
         }
     }
 
@@ -111,13 +115,20 @@ impl Transport {
         }
         declared.any(|number| {
             let port = Port { protocol: "TCP", number, of: Some(server) };
-            rule.holds_port(port) == Match::Yes && (self.is_header() || self.is_opaque(server, number))
+            rule.holds_port(port) == Match::Yes
+                && !passes_by(server, number)
+                && (self.is_header() || self.is_opaque(server, number))
         })
     }
 
     pub(super) fn is_opaque(&self, pod: &Pod, port: u16) -> bool {
         opaque::of_pod(pod).as_ref().unwrap_or(&self.opaque).marks(port)
     }
+}
+
+/// Whether connections to a port of a pod pass its proxy by, so that its clients do not connect to the proxy.
+fn passes_by(pod: &Pod, port: u16) -> bool {
+    skipped(pod, IN, &CniSkips::default()).is_some_and(|skipped| skipped.holds(port))
 }
 
 /// The ports that the application's containers declare.

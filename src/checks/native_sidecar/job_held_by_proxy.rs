@@ -116,8 +116,12 @@ fn requests_native_sidecar(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) ->
 }
 
 fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> Remedy {
-    if is_helm_hook(ctx, pod) {
-        return of_hook(ctx, switch, released(wording::remedy(), pod), &pod.metadata.namespace);
+    if let Some(job) = helm_hook(ctx, pod) {
+        let remedy = of_hook(ctx, switch, released(wording::remedy(), pod), &pod.metadata.namespace);
+        return match is_synced(&job.metadata) {
+            true => remedy.step(StepKind::Note, "Sync the Application again in Argo CD, which runs the hook"),
+            false => continued(remedy, &pod.metadata.namespace),
+        };
     }
     // An operator creates the Job again at once, from the template that it has then.
     let is_made_again = !["CronJob", "Job", "Pod"].contains(&owner.kind.as_str());
@@ -181,10 +185,10 @@ pub(super) fn native(ctx: &Context<'_>, before: &str) -> String {
     format!("{before}{act}")
 }
 
-/// Whether the pod's Job is a hook of a Helm release.
-fn is_helm_hook(ctx: &Context<'_>, pod: &Pod) -> bool {
-    let Some(owner) = pod.metadata.controller().filter(|owner| owner.kind == "Job") else { return false };
-    ctx.optional_list::<Job>().iter().any(|job| {
+/// The pod's Job, if it is a hook of a Helm chart.
+fn helm_hook<'a>(ctx: &Context<'a>, pod: &Pod) -> Option<&'a Job> {
+    let owner = pod.metadata.controller().filter(|owner| owner.kind == "Job")?;
+    ctx.optional_list::<Job>().iter().find(|job| {
         let meta = &job.metadata;
         meta.namespace == pod.metadata.namespace
             && meta.name == owner.name
@@ -221,7 +225,13 @@ fn of_hook(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, namespace: &s
         }
         None => remedy,
     };
-    continued(remedy, namespace)
+    remedy
+}
+
+/// Whether Argo CD made an object: it renders charts, and no release of Helm exists.
+fn is_synced(meta: &Meta) -> bool {
+    const OF_ARGO_CD: &str = "argocd.argoproj.io/";
+    meta.annotations.keys().chain(meta.labels.keys()).any(|key| key.starts_with(OF_ARGO_CD))
 }
 
 /// Adds the steps after which Helm runs again. Helm refuses every operation on a release that it left pending.

@@ -62,6 +62,11 @@ pub(super) fn with_right_key(
     let scope =
         if found.object.kind == Kind::Namespace { KeyScope::Namespace } else { KeyScope::PodTemplate };
     let Some(right) = survey.switch.right_key(scope) else { return without(ctx, &survey.switch, remedy) };
+    let is_set = found.object.sites.iter().any(|site| site.meta.annotation(right).is_some());
+    if is_set && right != found.key {
+        let act = format!("Remove {}, which has no effect: {right} is set, too", found.key);
+        return rewrite::template(ctx, remedy, Act::Remove(&act), &found.object, &[(found.key, None)]);
+    }
     let value = if go_bool(found.value).is_some() { found.value } else { wish(found.value) };
     let mut changes = vec![(right, Some(value))];
     if right != found.key {

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use super::ingress::{Caller, Classes, in_ingress_mode};
 use super::ingress_bypasses_routes::mode;
 use super::ingress_entry::{Entry, entries};
-use crate::annotations::BACKEND_PROTOCOL;
+use crate::annotations::{BACKEND_PROTOCOL, SSL_PASSTHROUGH, SSL_SERVICES};
 use crate::checks::data_plane::opaque_port_speaks_http::OpaquePorts;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::tag_version;
+use crate::model::skipped::{CniSkips, OUT, skipped};
+use crate::objects::service::TargetPort;
 use crate::objects::{Pod, Service, ServicePort};
 use crate::version::Contains;
 
@@ -27,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for entry in entries {
         let Some(caller) = callers.iter().find(|one| entry.is_served(&classes, one)) else { continue };
         let Some((service, port)) = entry.service(services) else { continue };
-        if speaks_tls(&entry, port) {
+        if speaks_tls(&entry, port) || passes_by(caller.pod, port) {
             continue;
         }
         if let Some((why, remedy)) = ports.cause(ctx, service, port) {
@@ -47,16 +49,33 @@ fn requires_policies(ctx: &Context<'_>, pod: &Pod) -> bool {
     version.is_none_or(|version| known.ingress_mode_policies(&version, ctx.knowledge) != Contains::No)
 }
 
+/// Whether the controller's proxy does not see connections to a port.
+fn passes_by(pod: &Pod, port: &ServicePort) -> bool {
+    let target = match &port.target_port {
+        Some(TargetPort::Number(number)) => *number,
+        Some(TargetPort::Name(_)) | None => port.port,
+    };
+    skipped(pod, OUT, &CniSkips::default())
+        .is_some_and(|skipped| skipped.holds(port.port) || skipped.holds(target))
+}
+
 /// Whether the controller most likely connects over TLS, which a proxy forwards in ingress mode too.
 fn speaks_tls(entry: &Entry<'_>, port: &ServicePort) -> bool {
+    const SCHEMES: [&str; 5] = ["https", "grpcs", "tls", "wss", "ssl"];
     let is_tls = |text: &str| {
         let text = text.to_ascii_lowercase();
-        text.starts_with("https") || text.starts_with("grpcs")
+        let scheme = text.strip_prefix("kubernetes.io/").unwrap_or(&text);
+        SCHEMES.iter().any(|tls| scheme.starts_with(tls))
     };
-    port.port == 443
+    let (_, service) = entry.to();
+    let annotation = |key: &str| entry.meta().annotation(key);
+    let is_listed = |list: &str| list.split(',').any(|name| name.trim() == service);
+    [443, 8443].contains(&port.port)
         || is_tls(&port.name)
         || is_tls(&port.app_protocol)
-        || entry.meta().annotation(BACKEND_PROTOCOL).is_some_and(is_tls)
+        || annotation(BACKEND_PROTOCOL).is_some_and(is_tls)
+        || annotation(SSL_PASSTHROUGH) == Some("true")
+        || annotation(SSL_SERVICES).is_some_and(is_listed)
 }
 
 fn finding(

@@ -516,12 +516,12 @@ fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: 
     let nothing = without_effect(evidence, answers);
     let objects =
         nothing.iter().map(|(kind, (namespace, name), why)| format!("{kind} {namespace}/{name}: {why}"));
-    let later = evidence.index.void_later().into_iter().map(|kind| {
+    let later = evidence.index.void_later().map(|kind| {
         format!(
             "every {kind} of the cluster, once the policy controller restarts: it cannot read one of them"
         )
     });
-    let now = evidence.index.void().into_iter().map(|kind| {
+    let now = evidence.index.void().iter().map(|kind| {
         format!(
             "every {kind} of the cluster: this release reads none of them while one of them is unreadable"
         )

@@ -231,16 +231,22 @@ impl Walk {
         self.steps.iter().map(|step| step.outcome).max().unwrap_or(Outcome::NotJudged)
     }
 
-    /// Adds the findings that explain the steps at which the call fails: warnings and errors about the objects of their
-    /// evidence, or else the root causes of these findings.
+    /// Adds the findings that explain the steps at which the call fails: the root causes of findings about the objects
+    /// of their evidence, and errors about these. Steps about policies name the rule that denies the call themselves.
     pub fn explain(&mut self, findings: &[Finding]) {
-        let failing = self.steps.iter().filter(|step| step.outcome >= Outcome::Partly);
+        let failing = self.steps.iter().filter(|step| {
+            step.outcome >= Outcome::Partly && !matches!(step.part, Part::Policy | Part::Network)
+        });
         let objects: BTreeSet<&str> = failing
             .flat_map(|step| &step.evidence)
             .filter_map(|evidence| object_of(&evidence.place))
             .collect();
         let mut roots = BTreeSet::new();
-        let mut open: Vec<&Finding> = findings.iter().filter(|finding| is_about(finding, &objects)).collect();
+        // A warning without symptoms is about something else: an outdated proxy, an unknown annotation.
+        let explains =
+            |finding: &&Finding| !finding.caused_by.is_empty() || finding.severity == Severity::Error;
+        let about = findings.iter().filter(|finding| is_about(finding, &objects));
+        let mut open: Vec<&Finding> = about.filter(explains).collect();
         let mut seen = BTreeSet::new();
         while let Some(finding) = open.pop() {
             let print = finding.fingerprint();

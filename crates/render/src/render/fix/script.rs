@@ -73,7 +73,7 @@ manual() {
   if [ "$3" -gt "$last" ]; then
     printf 'It is the last step.\n' >&2
   else
-    printf 'Do it, then continue with: sh %s %s\n' "$0" "$3" >&2
+    printf '%s: sh %s %s\n' "${4:-Do it, then continue with}" "$0" "$3" >&2
   fi
   exit 1
 }
@@ -199,7 +199,13 @@ impl Script {
                     Some(_) | None => step.step.text.clone(),
                 },
             };
-            format!("manual {number} {} {}", Arg::from(clean(&text).into_owned()), last + 1)
+            let then = match step.step.applies {
+                // Its own command replaces the rest of the script.
+                Applies::First => " 'Only if they already fail, continue with'",
+                Applies::Conditionally => " 'If this applies, do it. Then, or if it does not, continue with'",
+                Applies::Always | Applies::Instead | Applies::Later => "",
+            };
+            format!("manual {number} {} {}{then}", Arg::from(clean(&text).into_owned()), last + 1)
         };
         match command.filter(|_| runs_alone) {
             Some(command) => {
