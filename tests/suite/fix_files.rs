@@ -275,7 +275,7 @@ fn an_item_of_a_list_is_edited_in_place() {
     let list = |second: &str| {
         format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item("a", right), item("b", second))
     };
-    let file = write(folder.path(), "list.yaml", &list(wrong));
+    let file = write(folder.path(), "list.yaml", list(wrong));
     let written = fix(folder.path(), &["--write"]);
     assert_eq!(read(&file), list(right), "{}", written.text());
     assert_eq!(written.status, 0, "{}", written.text());
@@ -292,8 +292,8 @@ fn objects_without_an_edit_do_not_keep_others_from_theirs() {
     };
     let job = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: backup, namespace: jobs}\nspec:\n  schedule: 0 1 * * *\n  \
                jobTemplate:\n    spec:\n      template:\n        spec: {restartPolicy: Never, containers: [{name: a, image: a}]}\n";
-    let shop = write(folder.path(), "shop.yaml", &namespace("shop"));
-    let jobs = write(folder.path(), "jobs.yaml", &format!("{}---\n{job}", namespace("jobs")));
+    let shop = write(folder.path(), "shop.yaml", namespace("shop"));
+    let jobs = write(folder.path(), "jobs.yaml", format!("{}---\n{job}", namespace("jobs")));
     let shown = fix(folder.path(), &["--write"]);
     assert_eq!(read(&shop), namespace("shop").replace("injected", "inject"), "{}", shown.text());
     assert!(read(&jobs).contains("linkerd.io/injected"), "{}", shown.text());
@@ -305,7 +305,7 @@ fn objects_without_an_edit_do_not_keep_others_from_theirs() {
 fn patches_of_kustomizations_are_edited() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    write(at, "base/web.yaml", &WEB.replace("        linkerd.io/inject: enabled  # wrong place\n", ""));
+    write(at, "base/web.yaml", WEB.replace("        linkerd.io/inject: enabled  # wrong place\n", ""));
     write(at, "base/kustomization.yaml", "resources: [web.yaml]\n");
     let patch = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec:\n  template:\n    metadata:\n      \
                  annotations:\n        config.linkerd.io/proxy-cpu-requests: 100m  # each\n";
@@ -328,7 +328,7 @@ fn values_of_a_chart_alone_are_edited() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     write(at, "Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n");
-    write(at, "templates/web.yaml", &WEB.replace("\"5432\"", "{{ .Values.ports | quote }}"));
+    write(at, "templates/web.yaml", WEB.replace("\"5432\"", "{{ .Values.ports | quote }}"));
     let text = "# web\npodAnnotations:\n  linkerd.io/injected: enabled  # typo\n";
     let values = write(at, "values.yaml", text);
     let written = fix(at, &["--write"]);

@@ -344,7 +344,7 @@ fn annotations_in_values_without_a_safe_edit_state_the_reason() {
 fn report_has_the_edits_of_values() {
     let folder = tempfile::tempdir().unwrap();
     let values = "  values:\n    proxy:\n      logLevl: warn\n    disableIPv6: 'false'\n    controlPlaneTracing: true\n";
-    let file = write(folder.path(), "mesh.yaml", &format!("{RELEASE}{values}"));
+    let file = write(folder.path(), "mesh.yaml", format!("{RELEASE}{values}"));
     let place = folder.path().display().to_string();
     let given = ["check", "--no-config", "--manifests", &place, "--linkerd-version", "2.18", "-o", "json"];
     let report = ran(meshdoctor(&given)).document();

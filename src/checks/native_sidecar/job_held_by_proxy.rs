@@ -215,7 +215,7 @@ fn of_hook(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, namespace: &s
         }
         None => wording::without(ctx, switch, remedy),
     };
-    let remedy = match switch.right_key(KeyScope::Namespace) {
+    match switch.right_key(KeyScope::Namespace) {
         Some(key) => {
             let meta = Meta { name: namespace.to_owned(), ..Meta::default() };
             let object = Annotated { kind: Kind::Namespace, meta: &meta, sites: vec![] };
@@ -224,8 +224,7 @@ fn of_hook(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, namespace: &s
             rewrite::own(remedy, Act::Put(&act), &object, &[(key, Some("true"))])
         }
         None => remedy,
-    };
-    remedy
+    }
 }
 
 /// Whether Argo CD made an object: it renders charts, and no release of Helm exists.

@@ -43,7 +43,7 @@ const GONE: (&str, [u8; 4]) = ("web-5d9f8c7b66-gone1", [10, 42, 1, 9]);
 enum Play {
     Sends(Vec<Update>),
     /// The same, and this profile.
-    WithProfile(Vec<Update>, DestinationProfile),
+    WithProfile(Vec<Update>, Box<DestinationProfile>),
     /// The same without an end.
     Repeats(Update),
     Fails(Status),
@@ -79,7 +79,9 @@ impl Destination for Play {
     ) -> Result<Response<Self::GetProfileStream>, Status> {
         let Play::WithProfile(_, profile) = self else { return Err(Status::unimplemented("not played")) };
         let open = futures::stream::pending();
-        Ok(Response::new(Box::pin(futures::stream::iter([Ok(profile.clone())]).chain(open))))
+        Ok(Response::new(Box::pin(
+            futures::stream::iter([Ok(DestinationProfile::clone(profile))]).chain(open),
+        )))
     }
 }
 
@@ -215,7 +217,7 @@ async fn outdated_replica_is_found_live_and_in_the_bundle() {
 async fn different_profiles_of_replicas_are_found() {
     let of = |opaque_protocol| {
         let profile = DestinationProfile { opaque_protocol, ..DestinationProfile::default() };
-        Play::WithProfile(vec![adds(PODS.map(address).to_vec())], profile)
+        Play::WithProfile(vec![adds(PODS.map(address).to_vec())], Box::new(profile))
     };
     let (ran, _) = ran(replica(of(false)).await, replica(of(true)).await, &[]).await;
     assert_eq!(ran.outcomes(&[OUTDATED])[0].1, Outcome::Findings, "{:#?}", ran.document.coverage);
