@@ -45,7 +45,7 @@ pub fn is_of_this_cluster(service: &Service) -> bool {
         && [REMOTE_DISCOVERY, LOCAL_DISCOVERY].iter().all(|name| meta.annotation(name).is_none())
 }
 
-/// The ports that destination is asked for.
+/// The ports whose endpoints destination returns.
 pub fn tcp_ports(service: &Service) -> impl Iterator<Item = &ServicePort> {
     service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"))
 }

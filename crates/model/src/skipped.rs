@@ -320,6 +320,11 @@ pub fn skipped<'a>(pod: &'a Pod, way: SkipDirection, cni: &'a CniSkips) -> Optio
     Some(Skipped { source, ports: listed_ports(list), way, list })
 }
 
+/// Whether connections to a port pass a pod's proxy by, as its annotation or the arguments of linkerd-init show.
+pub fn passes_by(pod: &Pod, way: SkipDirection, port: u16) -> bool {
+    skipped(pod, way, &CniSkips::default()).is_some_and(|skipped| skipped.holds(port))
+}
+
 /// A list, and whether it is the annotation's.
 fn listed(pod: &Pod, way: SkipDirection) -> Option<(&str, bool)> {
     let annotation = pod.metadata.annotation(way.annotation()).filter(|list| !list.trim().is_empty());

@@ -2,7 +2,10 @@
 //! findings it explains (`explains`); a finding explains those that share one of its ties. A card also lists checks
 //! whose findings are repaired later (`before`). Nothing is dropped: symptoms stay findings with `caused_by`.
 
+mod links;
 mod order;
+
+pub use links::FindingLinks;
 
 use std::collections::{BTreeMap, BTreeSet};
 

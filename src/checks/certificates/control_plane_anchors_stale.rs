@@ -7,11 +7,11 @@ use jiff::Timestamp;
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, config, need_control_plane, values};
 use super::proxies::anchors_since;
+use super::stranded;
 use crate::certificates::{BundlePrint, Certificate, from_restored_bundle};
-use crate::checks::restart::{Needs, renew};
-use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, strands_proxies};
+use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Severity, Subject};
 use crate::item::Scope;
 use crate::model::moments;
 use crate::model::owners::Owner;
@@ -60,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = found.into_iter().map(|((owner, hash), pods)| {
         let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
         let of_pods = pods.iter().flat_map(|pod| moments::of_pod(pod, "created", |_| false));
-        let remedy = restarted(ctx, &owner, &names);
+        let remedy = stranded::restarted(ctx, &owner, &names);
         let pod = format!("Pod {namespace}/{}", names[0]);
         ctx.finding(
             owner.subject(names),
@@ -85,18 +85,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> = findings.collect();
     findings.extend(sure);
     Ok(findings.into())
-}
-
-/// The restart of control-plane pods, unless it cuts off running proxies; then another check has all steps.
-fn restarted(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> Remedy {
-    if strands_proxies(ctx) {
-        let act = "Restart it only as a step of data-plane-anchors-disjoint: some proxies lack the current trust \
-                   anchors, and cannot reach it afterwards";
-        return Remedy::new().step(StepKind::Note, act);
-    }
-    let mut remedy = Remedy::new();
-    remedy.steps.push(renew(ctx, owner, names, Needs::NewPods, "new pods read the current bundle"));
-    remedy
 }
 
 /// The names of the pods of a finding.
@@ -134,7 +122,7 @@ fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
     }
     let findings = found.into_iter().map(|(owner, containers)| {
         let names: Vec<String> = containers.iter().map(|(pod, ..)| pod.metadata.name.clone()).collect();
-        let remedy = restarted(ctx, &owner, &names);
+        let remedy = stranded::restarted(ctx, &owner, &names);
         ctx.finding(
             owner.subject(names),
             "a control-plane container started before a current trust anchor was made, so it does not \

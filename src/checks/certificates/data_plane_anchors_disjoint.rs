@@ -59,7 +59,7 @@ fn steps(ctx: &Context<'_>, control_plane: ControlPlane, loss: Loss, renewed: St
     };
     let mut remedy = match control_plane {
         ControlPlane::Current => remedy,
-        ControlPlane::Older | ControlPlane::Unknown => remedy::restart_before(ctx, remedy, Some(&renewed)),
+        ControlPlane::Older | ControlPlane::Unknown => remedy::restart_before(ctx, remedy, &renewed),
     };
     remedy.steps.push(renewed);
     remedy

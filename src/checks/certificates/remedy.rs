@@ -152,13 +152,18 @@ pub(super) fn put_new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 
 /// As [`put_new_issuer`], with further options.
 pub(super) fn put_new_issuer_with(ctx: &Context<'_>, remedy: Remedy, options: Options<'_>) -> Remedy {
-    if ctx.values_for_steps().is_some_and(|values| scheme(Some(&values), None) == Scheme::External) {
+    if is_issuer_external(ctx) {
         let act = "Have cert-manager, or the tool used instead, issue the issuer under the new anchor. This \
              command puts the new one in place by hand";
         return by_owner_of(ctx, remedy, act, ["issuer-new.crt", NEW_KEY, NEW_ROOT]);
     }
     let options = options.pair("issuer-new.crt", NEW_KEY);
     upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options)
+}
+
+/// Whether another tool than Linkerd's chart writes the issuer, by the chart's values.
+pub(super) fn is_issuer_external(ctx: &Context<'_>) -> bool {
+    ctx.values_for_steps().is_some_and(|values| scheme(Some(&values), None) == Scheme::External)
 }
 
 /// The instruction to put a new issuer in place.
@@ -226,13 +231,11 @@ pub(super) fn renew_certificates(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 
 /// Adds the step that puts a new trust anchor and issuer in place at once.
 pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let values = ctx.values_for_steps();
-    let is_external = values.as_ref().is_some_and(|values| scheme(Some(values), None) == Scheme::External);
-    if is_external || chart_writes_bundle(ctx) == Some(false) {
+    if is_issuer_external(ctx) || chart_writes_bundle(ctx) == Some(false) {
         let remedy = put_bundle(ctx, remedy, "Put the new trust anchor in place", NEW_ROOT);
         return put_new_issuer(ctx, remedy);
     }
-    let act = match values {
+    let act = match ctx.values_for_steps() {
         Some(_) => "Put the new trust anchor and the new issuer in place",
         None => {
             "Put the new trust anchor and the new issuer in place (in trust-manager or cert-manager, if \
@@ -246,12 +249,21 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 /// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step
 /// before restarts it, the command that waits until it runs.
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    restarted(ctx, remedy, strands_proxies(ctx))
+}
+
+/// As [`restart_control_plane`], once every proxy trusts it.
+pub(super) fn restart_trusted_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    restarted(ctx, remedy, false)
+}
+
+fn restarted(ctx: &Context<'_>, remedy: Remedy, cuts_off: bool) -> Remedy {
     if is_rolled(&remedy) {
         let act = "Wait until the control plane has restarted";
         let remedy = remedy.run(StepKind::Command, act, control_plane_rolled(ctx));
         return upgrade::without_key(remedy, &KEYS);
     }
-    upgrade::without_key(restart_before(ctx, remedy, None), &KEYS)
+    upgrade::without_key(restart(ctx, remedy, None, cuts_off), &KEYS)
 }
 
 /// Whether the last step restarts the control plane.
@@ -259,16 +271,22 @@ fn is_rolled(remedy: &Remedy) -> bool {
     upgrade::last_change(remedy).is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade)
 }
 
-/// Adds the restart of the control plane. `next`: the step that must follow at once, since the old proxies cannot
-/// reach the restarted control plane. If it needs a release of the linkerd CLI, so does the restart.
-pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<&Step>) -> Remedy {
+/// Adds the restart of the control plane before a step that must follow at once, since the old proxies cannot reach the
+/// restarted control plane.
+pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: &Step) -> Remedy {
+    restart(ctx, remedy, Some(next), true)
+}
+
+/// Adds the restart of the control plane. If the step after it, or else the last one, needs a release of the linkerd
+/// CLI, so does the restart. `cuts_off`: whether old proxies cannot reach the control plane afterwards.
+fn restart(ctx: &Context<'_>, remedy: Remedy, next: Option<&Step>, cuts_off: bool) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
-    let act = match (next, strands_proxies(ctx)) {
-        (Some(_), _) | (None, true) => {
+    let act = match cuts_off {
+        true => {
             "Restart the control plane, which reads the trust anchors only at startup. Then replace the old pods at \
              once: they cannot reach it"
         }
-        (None, false) => {
+        false => {
             "Restart the control plane, which reads the trust anchors only at startup, and wait until it runs"
         }
     };

@@ -4,14 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS};
+use super::stranded;
 use crate::certificates::BundlePrint;
 use crate::checks::diagnosed::{metrics_missing, name_of};
-use crate::checks::restart::{Needs, renew};
-use crate::checks::trust_roots::strands_proxies;
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::Evidence;
 use crate::item::{Item, Scope};
 use crate::model::owners::Owner;
 use crate::objects::container::TRUST_ANCHORS;
@@ -57,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = found.into_iter().map(|(owner, proxies)| {
         let names: Vec<String> = proxies.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
-        let remedy = restarted(ctx, &owner, &names);
+        let remedy = stranded::restarted(ctx, &owner, &names);
         ctx.finding(
             owner.subject(names),
             "the proxy of a control-plane pod runs without a current trust anchor: it rejects proxies whose \
@@ -75,16 +74,4 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy)
     });
     Ok(findings.collect::<Vec<_>>().into())
-}
-
-/// The restart of control-plane pods, unless it cuts off running proxies; then another check has all steps.
-fn restarted(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> Remedy {
-    if strands_proxies(ctx) {
-        let act = "Restart it only as a step of data-plane-anchors-disjoint: some proxies lack the current trust \
-                   anchors, and cannot reach it afterwards";
-        return Remedy::new().step(StepKind::Note, act);
-    }
-    let mut remedy = Remedy::new();
-    remedy.steps.push(renew(ctx, owner, names, Needs::NewPods, "new pods read the current bundle"));
-    remedy
 }

@@ -1,15 +1,18 @@
 //! Plans while running proxies lack the trust anchor of the current issuer: a restart of the control plane cuts them
 //! off, so that repair is decided first, and others wait for it.
 
-use super::identity::{Scheme, scheme};
 use super::remedy;
 use crate::checks::Context;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{ControlPlane, foreign_pods, strands_proxies};
 use crate::checks::upgrade::{self, Options};
 use crate::command::{Command, kubectl, meshdoctor, program};
-use crate::finding::{Remedy, Restarts, StepKind};
+use crate::finding::{Remedy, StepKind};
 use crate::model::managed_by::Installer;
+use crate::model::owners::Owner;
 use crate::objects::Secret;
+use crate::objects::container::TRUST_ANCHORS;
+use crate::redact::STORED_VALUES;
 
 /// The check with that repair.
 const FIRST: &str = "data-plane-anchors-disjoint";
@@ -30,6 +33,18 @@ pub(super) fn no_restart(ctx: &Context<'_>) -> Option<Remedy> {
     strands_proxies(ctx).then(|| Remedy::new().step(StepKind::Note, act))
 }
 
+/// The restart of control-plane pods, unless it cuts off running proxies; then another check has all steps.
+pub(super) fn restarted(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> Remedy {
+    if strands_proxies(ctx) {
+        let act = "Restart it only as a step of data-plane-anchors-disjoint: some proxies lack the current trust \
+                   anchors, and cannot reach it afterwards";
+        return Remedy::new().step(StepKind::Note, act);
+    }
+    let mut remedy = Remedy::new();
+    remedy.steps.push(renew(ctx, owner, names, Needs::NewPods, "new pods read the current bundle"));
+    remedy
+}
+
 /// The steps that keep calls working: the old trust anchor next to the current ones, and the old issuer under it, until
 /// every proxy has both. Empty if no proxy would be cut off, or the restart already happened.
 pub(super) fn kept(ctx: &Context<'_>) -> Remedy {
@@ -41,13 +56,10 @@ pub(super) fn kept(ctx: &Context<'_>) -> Remedy {
     else {
         return Remedy::new();
     };
-    let is_external =
-        ctx.values_for_steps().is_some_and(|values| scheme(Some(&values), None) == Scheme::External);
+    let is_external = remedy::is_issuer_external(ctx);
     let anchor =
         kubectl().namespace(&pod.metadata.namespace).words("get pod").operand(pod.metadata.name.as_str());
-    let anchor = anchor
-        .words("-o")
-        .arg("jsonpath={..env[?(@.name==\"LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS\")].value}");
+    let anchor = anchor.words("-o").arg(format!("jsonpath={{..env[?(@.name==\"{TRUST_ANCHORS}\")].value}}"));
     let verified =
         program("step").words("certificate verify").arg(CERTIFICATE).words("--roots").arg(OLD_ROOT);
     let remedy = Remedy::new().run(
@@ -57,7 +69,7 @@ pub(super) fn kept(ctx: &Context<'_>) -> Remedy {
     );
     // Helm and other tools write no such Secret.
     let is_stored = upgrade::managed_by(ctx).installer == Some(Installer::Cli)
-        && !ctx.is_absent_for_steps::<Secret>("linkerd-config-overrides");
+        && !ctx.is_absent_for_steps::<Secret>(STORED_VALUES);
     let remedy = match is_stored && !is_external {
         true => remedy.run(
             StepKind::Command,
@@ -87,15 +99,7 @@ pub(super) fn kept(ctx: &Context<'_>) -> Remedy {
         let act = "Put both trust anchors and the old issuer in place: every running proxy trusts it";
         upgrade::step(ctx, remedy, StepKind::Command, act, both)
     };
-    let mut remedy = remedy::restart_control_plane(ctx, remedy);
-    // The proxies trust both anchors' issuers by then.
-    if let Some(last) = remedy.steps.last_mut().filter(|last| last.restarts == Restarts::ControlPlane) {
-        last.text =
-            "Restart the control plane, which reads the trust anchors only at startup, and wait until it \
-                     runs"
-                .to_owned();
-    }
-    let remedy = remedy.run(
+    let remedy = remedy::restart_trusted_control_plane(ctx, remedy).run(
         StepKind::Command,
         "Delete the files with the key",
         program("rm").words("-f").arg(upgrade::OVERRIDES_FILE).arg(KEY),

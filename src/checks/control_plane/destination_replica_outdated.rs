@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::destination_replica_stuck::replaced;
 use crate::checks::diagnosed::metrics_missing;
 use crate::checks::words::{and_more, some};
 use crate::checks::{Context, Judgement};
@@ -218,19 +219,7 @@ fn of_replica(ctx: &Context<'_>, replica: &str, all: &[Outdated<'_>], is_live: b
              send requests to addresses that are gone, or not to new ones",
         )
         .evidences(quoted)
-        .remedy(
-            Remedy::new()
-                .run(
-                    StepKind::Command,
-                    "Keep the log of the replica for a report",
-                    kubectl().namespace(namespace).words("logs").operand(replica).words("-c destination"),
-                )
-                .run(
-                    StepKind::Command,
-                    "Delete the pod, so that proxies connect to another replica",
-                    kubectl().namespace(namespace).words("delete pod").operand(replica),
-                ),
-        );
+        .remedy(replaced(namespace, replica));
     // All replicas read the same objects: their common answer may have a cause that no check knows.
     if is_live && !all.iter().all(|one| one.by_all) { finding } else { finding.likely() }
 }

@@ -87,17 +87,20 @@ fn finding(ctx: &Context<'_>, replica: &Replica<'_>, missed: &[(ServicePort<'_>,
          to the stuck replica keep outdated endpoints",
     )
     .evidences(quoted)
-    .remedy(
-        Remedy::new()
-            .run(
-                StepKind::Command,
-                "Keep the log of the replica for a report",
-                kubectl().namespace(namespace).words("logs").operand(name).words("-c destination"),
-            )
-            .run(
-                StepKind::Command,
-                "Delete the pod, so that proxies connect to another replica",
-                kubectl().namespace(namespace).words("delete pod").operand(name),
-            ),
-    )
+    .remedy(replaced(namespace, name))
+}
+
+/// The steps that replace a replica of destination.
+pub(super) fn replaced(namespace: &str, replica: &str) -> Remedy {
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            "Keep the log of the replica for a report",
+            kubectl().namespace(namespace).words("logs").operand(replica).words("-c destination"),
+        )
+        .run(
+            StepKind::Command,
+            "Delete the pod, so that proxies connect to another replica",
+            kubectl().namespace(namespace).words("delete pod").operand(replica),
+        )
 }

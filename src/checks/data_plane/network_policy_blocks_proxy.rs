@@ -12,7 +12,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
-use crate::model::skipped::{CniSkips, OUT, skipped};
+use crate::model::skipped::{OUT, passes_by};
 use crate::model::transport::MODE;
 use crate::network_policy::{
     Action, AppliedPolicy, DecidedBy, Direction, Match, Peer, Peers, Policies, Policy, Port, Ports, Rule,
@@ -169,8 +169,8 @@ fn incoming<'a>(
     }
 }
 
-/// The rules that allow clients on ports of the application to whom no rule opens the port of the proxy. Only
-/// the peers of Kubernetes policies are compared.
+/// The rules that allow clients on ports of the application, if no rule opens the port of the proxy to these clients.
+/// Only the peers of Kubernetes policies are compared.
 fn partly<'a>(
     policies: &Policies<'a>,
     holding: &[(&AppliedPolicy<'a>, Match)],
@@ -192,23 +192,19 @@ fn partly<'a>(
     let opens: Vec<(usize, bool)> = all()
         .map(|(_, rule)| (std::ptr::from_ref(rule).addr(), rule.holds_port(port) != Match::No))
         .collect();
-    // Such a client connects to the port of the application. Nodes' settings of linkerd-cni are not read.
-    let cni = CniSkips::default();
-    let passes_by = |rule: &Rule<'a>, client: &'a Pod| {
-        let skips = skipped(client, OUT, &cni);
-        let is_skipped = |named: &Ports| match named.which {
-            Which::Range(first, last) if first == last => {
-                skips.as_ref().is_some_and(|skips| skips.holds(first))
-            }
-            Which::All | Which::Range(..) | Which::Named(_) => false,
-        };
-        !rule.ports.is_empty() && rule.ports.iter().all(is_skipped)
+    // Such a client connects to the port of the application.
+    let skips = |client: &'a Pod, named: &Ports| match named.which {
+        Which::Range(first, last) => first == last && passes_by(client, OUT, first),
+        Which::All | Which::Named(_) => false,
+    };
+    let skips_all = |rule: &Rule<'a>, client: &'a Pod| {
+        !rule.ports.is_empty() && rule.ports.iter().all(|named| skips(client, named))
     };
     let is_blocked = |held: &AppliedPolicy<'a>, rule: &Rule<'a>, client: &'a Pod| {
         let peer = Peer::Pod(client);
         // No pod is a client of itself.
         client.metadata.key() != pod.metadata.key()
-            && !passes_by(rule, client)
+            && !skips_all(rule, client)
             && policies.means(held, rule, Direction::Ingress, pod, peer) == Match::Yes
             && matches!(policies.passage_of(holding, Direction::Ingress, pod, port, peer), Verdict::Shut(_))
     };

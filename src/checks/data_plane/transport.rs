@@ -7,7 +7,7 @@ use super::opaque::{self, Opaque};
 use crate::checks::Context;
 use crate::checks::rehearsal::CHART;
 pub(in crate::checks) use crate::model::redirection::inbound_port;
-use crate::model::skipped::{CniSkips, IN, skipped};
+use crate::model::skipped::{IN, passes_by};
 use crate::model::transport::{self, HEADER, MODE};
 use crate::network_policy::{Match, Port, Ports, Rule, Which};
 use crate::objects::container::PROXY_CONTAINER;
@@ -98,7 +98,7 @@ impl Transport {
                 numbers
                     .iter()
                     .any(|number| !OWN.contains(number) && (self.is_header() || self.is_opaque(pod, *number)))
-                    && !numbers.iter().all(|number| passes_by(pod, *number))
+                    && !numbers.iter().all(|number| passes_by(pod, IN, *number))
             }
         }
     }
@@ -116,7 +116,7 @@ impl Transport {
         declared.any(|number| {
             let port = Port { protocol: "TCP", number, of: Some(server) };
             rule.holds_port(port) == Match::Yes
-                && !passes_by(server, number)
+                && !passes_by(server, IN, number)
                 && (self.is_header() || self.is_opaque(server, number))
         })
     }
@@ -124,11 +124,6 @@ impl Transport {
     pub(super) fn is_opaque(&self, pod: &Pod, port: u16) -> bool {
         opaque::of_pod(pod).as_ref().unwrap_or(&self.opaque).marks(port)
     }
-}
-
-/// Whether connections to a port of a pod pass its proxy by, so that its clients do not connect to the proxy.
-fn passes_by(pod: &Pod, port: u16) -> bool {
-    skipped(pod, IN, &CniSkips::default()).is_some_and(|skipped| skipped.holds(port))
 }
 
 /// The ports that the application's containers declare.

@@ -14,6 +14,7 @@ use crate::item::Kind;
 use crate::knowledge::KeyScope;
 use crate::model::annotated::Annotated;
 use crate::model::injection::INJECT;
+use crate::model::managed_by::{GitOps, ManagedBy};
 use crate::model::owners::{Owner, Owners};
 use crate::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
 use crate::objects::container_status::Terminated;
@@ -118,9 +119,12 @@ fn requests_native_sidecar(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) ->
 fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> Remedy {
     if let Some(job) = helm_hook(ctx, pod) {
         let remedy = of_hook(ctx, switch, released(wording::remedy(), pod), &pod.metadata.namespace);
-        return match is_synced(&job.metadata) {
-            true => remedy.step(StepKind::Note, "Sync the Application again in Argo CD, which runs the hook"),
-            false => continued(remedy, &pod.metadata.namespace),
+        return match ManagedBy::from_metadata(&job.metadata).gitops {
+            // It renders charts, and no release of Helm exists.
+            Some(GitOps::ArgoCd(_)) => {
+                remedy.step(StepKind::Note, "Sync the Application again in Argo CD, which runs the hook")
+            }
+            _ => continued(remedy, &pod.metadata.namespace),
         };
     }
     // An operator creates the Job again at once, from the template that it has then.
@@ -225,12 +229,6 @@ fn of_hook(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, namespace: &s
         }
         None => remedy,
     }
-}
-
-/// Whether Argo CD made an object: it renders charts, and no release of Helm exists.
-fn is_synced(meta: &Meta) -> bool {
-    const OF_ARGO_CD: &str = "argocd.argoproj.io/";
-    meta.annotations.keys().chain(meta.labels.keys()).any(|key| key.starts_with(OF_ARGO_CD))
 }
 
 /// Adds the steps after which Helm runs again. Helm refuses every operation on a release that it left pending.

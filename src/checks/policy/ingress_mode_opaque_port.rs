@@ -10,7 +10,7 @@ use crate::checks::data_plane::opaque_port_speaks_http::OpaquePorts;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::tag_version;
-use crate::model::skipped::{CniSkips, OUT, skipped};
+use crate::model::skipped::{OUT, passes_by};
 use crate::objects::service::TargetPort;
 use crate::objects::{Pod, Service, ServicePort};
 use crate::version::Contains;
@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for entry in entries {
         let Some(caller) = callers.iter().find(|one| entry.is_served(&classes, one)) else { continue };
         let Some((service, port)) = entry.service(services) else { continue };
-        if speaks_tls(&entry, port) || passes_by(caller.pod, port) {
+        if speaks_tls(&entry, port) || is_skipped(caller.pod, port) {
             continue;
         }
         if let Some((why, remedy)) = ports.cause(ctx, service, port) {
@@ -50,13 +50,12 @@ fn requires_policies(ctx: &Context<'_>, pod: &Pod) -> bool {
 }
 
 /// Whether the controller's proxy does not see connections to a port.
-fn passes_by(pod: &Pod, port: &ServicePort) -> bool {
+fn is_skipped(pod: &Pod, port: &ServicePort) -> bool {
     let target = match &port.target_port {
         Some(TargetPort::Number(number)) => *number,
         Some(TargetPort::Name(_)) | None => port.port,
     };
-    skipped(pod, OUT, &CniSkips::default())
-        .is_some_and(|skipped| skipped.holds(port.port) || skipped.holds(target))
+    passes_by(pod, OUT, port.port) || passes_by(pod, OUT, target)
 }
 
 /// Whether the controller most likely connects over TLS, which a proxy forwards in ingress mode too.

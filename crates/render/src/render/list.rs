@@ -16,9 +16,8 @@ use crate::finding::Severity;
 /// One line for each check: severity, id and title; one block for each category.
 pub fn table(checks: &[&'static Check], width: usize) -> String {
     let line = Look::plain(width).prose();
-    let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
-    let ids = longest(&mut checks.iter().map(|check| check.id.len()));
-    let titles = longest(&mut checks.iter().map(|check| check.card().front.title.len()));
+    let ids = checks.iter().map(|check| check.id.len()).max().unwrap_or_default();
+    let titles = checks.iter().map(|check| check.card().front.title.len()).max().unwrap_or_default();
     let mut text = String::new();
     let severities = Severity::Warning.label().len();
     for (category, checks) in by_category(checks) {

@@ -9,11 +9,12 @@ use super::look::Look;
 use super::repair::Extent;
 use super::text::{BOUND, clean, count, shortened, width, wrap};
 use super::{change, coverage, header, headline, rehearsal, repair, subject, unchecked};
+use crate::cause::FindingLinks;
 use crate::check_outcome::CheckOutcome;
 use crate::checks::{CheckResult, Outcome};
 use crate::command::{Arg, Command, meshdoctor};
 use crate::exit;
-use crate::finding::{Finding, Fingerprint, Severity, Standing, When};
+use crate::finding::{Finding, Severity, Standing, When};
 use crate::report::{ConfigUse, Report};
 
 /// The result of a single check, as cards quote it.
@@ -308,20 +309,8 @@ pub(super) struct Folding {
 
 impl Folding {
     pub(super) fn from_findings(findings: &[Finding]) -> Folding {
-        let mut places: BTreeMap<Fingerprint, usize> = BTreeMap::new();
-        for (at, finding) in findings.iter().enumerate() {
-            places.entry(finding.fingerprint()).or_insert(at);
-        }
-        let all = |others: fn(&Finding) -> &[Fingerprint]| -> Vec<Vec<usize>> {
-            let of_one = |(at, finding): (usize, &Finding)| {
-                let known = others(finding).iter().filter_map(|other| places.get(other).copied());
-                known.filter(|&other| other != at).collect()
-            };
-            findings.iter().enumerate().map(of_one).collect()
-        };
-        let direct = all(|finding| &finding.caused_by);
-        let roots = (0..findings.len()).map(|at| roots_of(at, &direct)).collect();
-        Folding { roots, earlier: all(|finding| &finding.after) }
+        let FindingLinks { roots, earlier } = FindingLinks::from_findings(findings);
+        Folding { roots, earlier }
     }
 
     /// The findings to repair before it.
@@ -373,26 +362,6 @@ impl Folding {
         let mentioned = mentioned.iter().map(|(check, first)| format!("{check} (counted under {first})"));
         counted.chain(mentioned).collect()
     }
-}
-
-/// The roots of all causal chains above a finding, in order; empty for a root. A cycle, which should not
-/// occur, has no root, so its findings are treated as roots instead of being lost.
-fn roots_of(at: usize, direct: &[Vec<usize>]) -> Vec<usize> {
-    let mut seen = vec![at];
-    let mut open = direct[at].clone();
-    let mut roots = Vec::new();
-    while let Some(cause) = open.pop() {
-        if seen.contains(&cause) {
-            continue;
-        }
-        seen.push(cause);
-        if direct[cause].is_empty() {
-            roots.push(cause);
-        }
-        open.extend(&direct[cause]);
-    }
-    roots.sort_unstable();
-    roots
 }
 
 /// `exit 1: 1 error, 1 warning; 41 checks passed, 6 not applicable, 2 not checked`.

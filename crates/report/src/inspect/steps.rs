@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::cause::FindingLinks;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Place, Severity, Subject};
 use crate::item::Kind;
@@ -183,7 +184,7 @@ pub struct Step {
     pub lacks: Option<(Kind, Why)>,
 }
 
-/// The step of a fix that asks the checks.
+/// The step of a fix that runs the checks.
 pub(super) const READ_CHECKS: &str = "Read what the checks know about it";
 
 /// The object of a piece of evidence: `Pod shop/web-5d9f`.
@@ -241,24 +242,17 @@ impl Walk {
             .flat_map(|step| &step.evidence)
             .filter_map(|evidence| object_of(&evidence.place))
             .collect();
-        let mut roots = BTreeSet::new();
-        // A warning without symptoms is about something else: an outdated proxy, an unknown annotation.
-        let explains =
-            |finding: &&Finding| !finding.caused_by.is_empty() || finding.severity == Severity::Error;
-        let about = findings.iter().filter(|finding| is_about(finding, &objects));
-        let mut open: Vec<&Finding> = about.filter(explains).collect();
-        let mut seen = BTreeSet::new();
-        while let Some(finding) = open.pop() {
-            let print = finding.fingerprint();
-            if finding.caused_by.is_empty() && finding.severity >= Severity::Warning {
-                roots.insert(print.clone());
-            }
-            if seen.insert(print) {
-                open.extend(findings.iter().filter(|other| finding.caused_by.contains(&other.fingerprint())));
-            }
-        }
-        self.causes =
-            findings.iter().filter(|finding| roots.contains(&finding.fingerprint())).cloned().collect();
+        // A warning without causes is about something else: an outdated proxy, an unknown annotation.
+        let explains = |at: &usize| {
+            let finding = &findings[*at];
+            let is_caused = !finding.caused_by.is_empty() || finding.severity == Severity::Error;
+            is_caused && is_about(finding, &objects)
+        };
+        let links = FindingLinks::from_findings(findings);
+        let roots = (0..findings.len()).filter(explains).flat_map(|at| links.roots_or_itself(at));
+        let roots: BTreeSet<usize> =
+            roots.filter(|&root| findings[root].severity >= Severity::Warning).collect();
+        self.causes = roots.into_iter().map(|root| findings[root].clone()).collect();
         if !self.causes.is_empty() {
             self.steps.iter_mut().for_each(|step| step.numbered.retain(|(text, _)| text != READ_CHECKS));
         }
