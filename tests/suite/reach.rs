@@ -136,7 +136,7 @@ fn a_call_is_walked_to_where_it_stops() {
     assert_eq!(status, 4, "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("Server web authorizes front.shop.serviceaccount"), "{text}");
-    assert!(text.contains("unknown: identity"), "{text}");
+    assert!(text.contains("not certain: identity"), "{text}");
     let (status, text) = reached(&["shop/plain-1", "web.shop.svc.cluster.local:80"]);
     assert_eq!(status, 1, "{text}");
     assert!(text.contains("it stops at policy"), "{text}");

@@ -151,10 +151,10 @@ fn proxy_with_settings_of_another_control_plane_stops_the_call() {
         (output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" "))
     };
     let (front, duo) = (FRONT.pod(), DUO.pod());
-    expects(run(&front, &duo), 4, "no failure found; unknown: identity ok");
+    expects(run(&front, &duo), 4, "no failure found; not certain: identity ok");
     let name = "LINKERD2_PROXY_POLICY_SVC_NAME";
     let own = "linkerd-destination.linkerd.serviceaccount.identity.linkerd.cluster.local";
-    expects(run(&with_variable(&FRONT, name, own), &duo), 4, "no failure found; unknown: identity ok");
+    expects(run(&with_variable(&FRONT, name, own), &duo), 4, "no failure found; not certain: identity ok");
     let other = own.replace("linkerd.cluster", "mesh.cluster");
     let stops = "stops here control plane pod front-1: The proxy expects the policy controller";
     expects(run(&with_variable(&FRONT, name, &other), &duo), 1, stops);

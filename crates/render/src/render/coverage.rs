@@ -60,6 +60,8 @@ pub struct Deciding<'a> {
     pub ways: Vec<(String, Vec<String>)>,
     /// Whether the input only lacks it: no request failed.
     pub is_not_provided: bool,
+    /// Whether it is in files that could not be read.
+    pub is_unreadable: bool,
 }
 
 /// The sentence before commands that save missing objects.
@@ -78,7 +80,14 @@ pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
         let what = "the API server denied every list: these credentials may not read the cluster".to_owned();
         let checks = checks_of(&groups.values().flatten().copied().collect::<Vec<_>>());
         let ways = vec![rendered(grant_whole_role(gaps))];
-        return vec![Deciding { brief: what.clone(), what, checks, ways, is_not_provided: false }];
+        return vec![Deciding {
+            brief: what.clone(),
+            what,
+            checks,
+            ways,
+            is_not_provided: false,
+            is_unreadable: false,
+        }];
     }
     let of_dump = perhaps_incomplete(report, &mut groups);
     let each = groups.iter().map(|((_, sort), gaps)| Deciding {
@@ -87,6 +96,7 @@ pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
         checks: checks_of(gaps),
         ways: closings(*sort, gaps).into_iter().map(rendered).collect(),
         is_not_provided: is_not_provided(gaps[0]),
+        is_unreadable: matches!(gaps[0].missing.why, Why::Malformed { .. }),
     });
     of_dump.into_iter().chain(each).collect()
 }
@@ -146,6 +156,7 @@ fn perhaps_incomplete<'a>(report: &'a Report, groups: &mut Groups<'a>) -> Option
         checks: checks_of(&of_dump),
         ways: vec![all, some],
         is_not_provided: true,
+        is_unreadable: false,
     })
 }
 

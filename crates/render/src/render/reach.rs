@@ -210,9 +210,9 @@ pub(super) fn result(walk: &Walk) -> String {
                 names.join(", ")
             };
             match (names(true), names(false)) {
-                (fail, unknown) if fail.is_empty() => format!("no failure found; unknown: {unknown}"),
+                (fail, unknown) if fail.is_empty() => format!("no failure found; not certain: {unknown}"),
                 (fail, unknown) if unknown.is_empty() => format!("the call may fail: see {fail}"),
-                (fail, unknown) => format!("the call may fail: see {fail}; unknown: {unknown}"),
+                (fail, unknown) => format!("the call may fail: see {fail}; not certain: {unknown}"),
             }
         }
     }

@@ -559,7 +559,10 @@ impl<'a> PlanPrinter<'a> {
             Some(at) if at + 1 < number => String::new(),
             Some(at) => format!("(first do step {}, which installs the linkerd CLI {release})", at + 1),
             None if self.is_to_install(release) => {
-                format!("(needs linkerd CLI {release}, which the first lines install)")
+                format!(
+                    "(needs linkerd CLI {release}, which the first lines install; with another, the command does \
+                     nothing)"
+                )
             }
             // The reader has that CLI, and the command checks it.
             None => String::new(),

@@ -14,7 +14,7 @@ use super::{causes, does_not_count, finding_line, path, spots};
 use crate::checks::Outcome;
 use crate::command::own;
 use crate::exit;
-use crate::finding::{Finding, Severity, Subject};
+use crate::finding::{Finding, Severity, Step, Subject};
 use crate::report::Report;
 
 pub fn report(report: &Report) -> String {
@@ -84,7 +84,7 @@ fn findings(report: &Report) -> Vec<Annotation> {
                 .steps
                 .first()
                 .filter(|_| causes.is_empty() && finding.severity > Severity::Info);
-            let first = first.map(|step| format!("\nFirst step: {}", clean(&step.text))).unwrap_or_default();
+            let first = first.map(first_step).unwrap_or_default();
             let message = format!("{}{first}", finding_line(finding, &spot.subjects, &[]));
             let level = level(finding, &spot.subjects, !causes.is_empty());
             if spot.written.is_empty() {
@@ -106,6 +106,17 @@ fn findings(report: &Report) -> Vec<Annotation> {
         }
     }
     annotations
+}
+
+/// Maximum number of lines of the command of a first step.
+const COMMAND: usize = 4;
+
+/// The first step of a finding, with its command unless that is long.
+fn first_step(step: &Step) -> String {
+    let command: Vec<String> = step.command.iter().flat_map(|command| command.rendered()).collect();
+    let lines =
+        command.iter().filter(|_| command.len() <= COMMAND).map(|line| format!("\n  {}", clean(line)));
+    format!("\nFirst step: {}{}", clean(&step.text), lines.collect::<String>())
 }
 
 /// Annotations for missing evidence, in few lines: GitHub shows only ten.

@@ -1,8 +1,8 @@
 //! The report as JUnit XML: a suite for each category, a test case for each selected check, and one for the
 //! run itself. A case passes only if the check ran in full and nothing counts against it. It fails if a
-//! finding fails the run. It is an error if missing evidence makes the exit status 4. It is skipped if other
-//! evidence is missing or the check does not apply. So a failure or an error exists exactly if the exit
-//! status is not 0.
+//! finding fails the run; symptoms of such findings are skipped, so that a cause is one failure. It is an error if
+//! missing evidence makes the exit status 4. It is skipped if other evidence is missing or the check does not apply.
+//! So a failure or an error exists exactly if the exit status is not 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -53,6 +53,10 @@ pub fn report(report: &Report) -> String {
                     finding,
                     causes: causes(report, &folding, at),
                     earlier: earlier(report, &folding, at),
+                    is_of_failure: folding
+                        .roots(at)
+                        .iter()
+                        .any(|&root| report.findings[root].standing == Standing::Fails),
                 })
                 .collect();
             case(check, &findings, failing.contains(check.id))
@@ -84,6 +88,8 @@ struct CaseFinding<'r> {
     finding: &'r Finding,
     causes: Vec<String>,
     earlier: Vec<String>,
+    /// Whether a root cause fails the run itself.
+    is_of_failure: bool,
 }
 
 impl CaseFinding<'_> {
@@ -109,8 +115,10 @@ impl CaseFinding<'_> {
 }
 
 fn case(check: &CheckOutcome, findings: &[CaseFinding<'_>], gaps_fail: bool) -> Case {
+    let fails = |told: &&CaseFinding<'_>| told.finding.standing == Standing::Fails;
     let (failing, others): (Vec<&CaseFinding<'_>>, Vec<&CaseFinding<'_>>) =
-        findings.iter().partition(|told| told.finding.standing == Standing::Fails);
+        findings.iter().partition(|told| fails(told) && !told.is_of_failure);
+    let symptom = findings.iter().find(|told| fails(told)).map(CaseFinding::line);
     let gaps: Vec<String> = check
         .gaps
         .iter()
@@ -134,6 +142,7 @@ fn case(check: &CheckOutcome, findings: &[CaseFinding<'_>], gaps_fail: bool) -> 
             Ending::Failed(more, format!("{}\n{}", tell(&failing), gaps.join("\n")))
         }
         _ if gaps_fail => Ending::Error(gap(), gaps.join("\n")),
+        _ if symptom.is_some() => Ending::Skipped(symptom.unwrap_or_default()),
         Outcome::Unknown => Ending::Skipped(gap()),
         Outcome::Findings if !gaps.is_empty() => Ending::Skipped(gap()),
         Outcome::NotApplicable(reason) => Ending::Skipped(format!("not applicable: {reason}")),

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::super::coverage::{self, Deciding};
 use super::super::document::Failure;
 use super::super::finding::explained_as;
 use super::super::look::Look;
@@ -13,7 +14,7 @@ use super::super::table::{Folding, result_and_command};
 use super::super::text::{clean, count, fenced, shortened, some_of, thousands};
 use super::super::{header, steps, subject};
 use super::limited::{Part, join};
-use super::unchecked::{NAMED, Unchecked, alike, checks};
+use super::unchecked::{NAMED, Unchecked, checks};
 use super::{earlier, evidence, meaning, remedy};
 use crate::checks::Outcome;
 use crate::command::Command;
@@ -302,10 +303,8 @@ fn unchecked(parts: &mut Vec<Part>, report: &Report) {
         return;
     }
     let unchecked = Unchecked::from_report(report);
-    let requested = unchecked
-        .failing
-        .iter()
-        .map(|gaps| format!("**requested**, {}: {}", some_of(&gaps[0].checks, NAMED), plain(&alike(gaps))));
+    let deciding = coverage::deciding(report).into_iter().filter(|missing| !missing.is_unreadable);
+    let requested = deciding.filter(|_| !unchecked.failing.is_empty()).map(|missing| requested(&missing));
     let unreadable = unchecked.unreadable.iter().map(|(why, gaps)| {
         let why = plain(&format!("{why}; to check this: {}", gaps[0].close));
         format!("**requested**, {}: {why}", some_of(&checks(gaps), NAMED))
@@ -327,6 +326,25 @@ fn unchecked(parts: &mut Vec<Part>, report: &Report) {
         text.push_str("\n</details>\n");
         parts.push(Part { text, rank: 7, name: "evidence that was not provided".to_owned() });
     }
+}
+
+/// Requested evidence that is missing for one reason, and how to provide it.
+fn requested(missing: &Deciding<'_>) -> String {
+    let checks = &missing.checks;
+    let mut text = format!(
+        "**requested**: {} ({}: {})",
+        plain(&missing.what),
+        count(checks.len(), "check", "checks"),
+        some_of(checks, NAMED)
+    );
+    for (words, commands) in &missing.ways {
+        _ = write!(text, "\n  - {}", plain(words));
+        if !commands.is_empty() {
+            let block = fenced(&some_lines(commands, COMMANDS), "sh");
+            block.lines().for_each(|line| _ = write!(text, "\n    {line}"));
+        }
+    }
+    text
 }
 
 /// Evidence that was not provided, with one line for each way to provide it.

@@ -42,14 +42,18 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let mut lines: Vec<String> =
         about.map(|(at, line)| format!("{}{line}", label(if at == 0 { "next" } else { "" }))).collect();
     // What the command leaves to the reader is in the words.
-    let applies = matches!(first.step.applies, Applies::Always | Applies::First);
-    let is_whole = first.step.command.is_some() && applies;
+    let applies_always = first.step.applies == Applies::Always;
+    let is_whole = first.step.command.is_some() && (applies_always || first.step.applies == Applies::First);
     if !is_whole || restarts_all(first) || only_reads(first) || first.step.is_conditional() {
         let words = clean(first.step.without_requirement());
-        let words = wrap(&words, room);
+        let words = wrap(if is_whole && applies_always { first_sentence(&words) } else { &words }, room);
         lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
     }
     if is_whole {
+        let required = first.step.command.as_ref().and_then(Command::required_cli);
+        if let Some(release) = required.filter(|release| report.subject.cli.as_deref() != Some(release)) {
+            lines.push(format!("{}(needs linkerd CLI {release})", label("")));
+        }
         lines.extend(command(first));
         return lines;
     }
@@ -64,6 +68,11 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         lines.extend(command(step));
     }
     lines
+}
+
+/// The first sentence of a step; the plan has the others.
+fn first_sentence(words: &str) -> &str {
+    words.split_once(". ").map_or(words, |(first, _)| first)
 }
 
 /// Whether the command of a step restarts all Deployments of a namespace: the control plane.
