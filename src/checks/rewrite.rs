@@ -96,7 +96,11 @@ pub(super) fn template_only(
 ) -> Remedy {
     let patch = |path: &[&str]| patch(object, path, changes);
     match object.kind {
-        Kind::Namespace | Kind::Service => own(remedy, act, object, changes),
+        Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicaSet => {
+            step(remedy, act, act.at("in", "the pod template"), object, || {
+                patch(&["spec", "template", "metadata"])
+            })
+        }
         Kind::CronJob => step(remedy, act, act.at("in", "the pod template"), object, || {
             patch(&["spec", "jobTemplate", "spec", "template", "metadata"])
         }),
@@ -108,9 +112,7 @@ pub(super) fn template_only(
             step(remedy, act, text, object, || job(object, changes))
         }
         Kind::Pod => remedy.step(StepKind::Annotation, act.inject_again("the pod's manifest", "the pod")),
-        _ => step(remedy, act, act.at("in", "the pod template"), object, || {
-            patch(&["spec", "template", "metadata"])
-        }),
+        _ => own(remedy, act, object, changes),
     }
 }
 
@@ -243,7 +245,7 @@ pub(super) fn remove(ctx: &Context<'_>, remedy: Remedy, act: &str, owner: &Owner
 
 /// Adds the step that changes annotations of the object itself instead of its template.
 pub(super) fn own(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
-    step(remedy, act, act.at("on", noun(object.kind)), object, || {
+    step(remedy, act, act.at("on", &noun(object.kind)), object, || {
         set("annotate --overwrite", object, changes)
     })
 }
@@ -251,7 +253,7 @@ pub(super) fn own(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes:
 /// Adds the step that changes labels of the object itself. Their values must be valid label values: see
 /// [`is_label_value`].
 pub(super) fn labels(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
-    step(remedy, act, act.at("on", noun(object.kind)), object, || set("label --overwrite", object, changes))
+    step(remedy, act, act.at("on", &noun(object.kind)), object, || set("label --overwrite", object, changes))
 }
 
 /// Adds the step that applies a changed annotation of a namespace to its running pods. Reads the evidence of
@@ -323,21 +325,26 @@ fn step(
     remedy.run(StepKind::Annotation, text, command())
 }
 
-fn noun(kind: Kind) -> &'static str {
+fn noun(kind: Kind) -> String {
     match kind {
-        Kind::Namespace => "the namespace",
-        Kind::Service => "the Service",
-        Kind::HTTPRoute | Kind::LinkerdHTTPRoute | Kind::GRPCRoute => "the route",
-        _ => "the workload itself",
+        Kind::Namespace => "the namespace".to_owned(),
+        Kind::HTTPRoute | Kind::LinkerdHTTPRoute | Kind::GRPCRoute => "the route".to_owned(),
+        _ if is_of_kubernetes(kind) && kind != Kind::Service => "the workload itself".to_owned(),
+        _ => format!("the {}", kind.info().kind),
     }
+}
+
+/// Whether a kind is of Kubernetes itself: its short name is never ambiguous.
+fn is_of_kubernetes(kind: Kind) -> bool {
+    ["", "apps", "batch"].contains(&kind.info().group)
 }
 
 /// A verb with the object.
 fn with_object(call: Call, verb: &'static str, object: &Annotated<'_>) -> Call {
     // Two API groups have an HTTPRoute.
-    let kind = match object.kind {
-        Kind::HTTPRoute | Kind::LinkerdHTTPRoute | Kind::GRPCRoute => object.kind.resource(),
-        kind => kind.info().kind.to_ascii_lowercase(),
+    let kind = match is_of_kubernetes(object.kind) {
+        true => object.kind.info().kind.to_ascii_lowercase(),
+        false => object.kind.resource(),
     };
     call.namespace(&object.meta.namespace).words(verb).arg(kind).operand(&object.meta.name)
 }
@@ -410,6 +417,24 @@ mod tests {
         let job: Job = recorded("once");
         let command = command(&Annotated::job(&job).expect("nothing owns it"));
         assert!(command.contains(r#"(del(.["wrong"]) | . + {"right":"it'"'"'s"})"#), "{command}");
+    }
+
+    #[test]
+    fn only_workloads_have_a_template() {
+        let meta: Meta =
+            serde_json::from_value(json!({"namespace": "shop", "name": "api"})).expect("metadata");
+        let with_template = [
+            Kind::Deployment,
+            Kind::StatefulSet,
+            Kind::DaemonSet,
+            Kind::ReplicaSet,
+            Kind::CronJob,
+            Kind::Job,
+        ];
+        for kind in Kind::all().filter(|kind| *kind != Kind::Pod && !with_template.contains(kind)) {
+            let changed = command(&Annotated { kind, meta: &meta, sites: vec![] });
+            assert!(changed.contains(" annotate --overwrite "), "{changed}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::identity::{
     Anchor, DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, scheme, source_bundle, trust_domain,
 };
-use crate::certificates::{Certificate, PemDamage, from_restored_bundle};
+use crate::certificates::{Certificate, PemDamage, from_bundle, from_restored_bundle};
 use crate::checks::trust_roots::{
     TRUST_ROOT_HASH, chart_writes_bundle, current_for_steps, foreign_pods, is_hash_of, strands_proxies,
 };
@@ -38,6 +38,11 @@ pub(super) const EDITED: &str = "bundle-edited.crt";
 const YEAR: &str = "8760h";
 /// The current trust anchor, as the cluster has it.
 const CURRENT_ROOT: &str = "ca-current.crt";
+
+/// The key of the current trust anchor.
+const ROOT_KEY: &str = "ca.key";
+/// The certificate of the stored issuer, if that is the trust anchor.
+const STORED_ROOT: &str = "ca-stored.crt";
 
 /// Adds the command that makes a new root, under which another tool makes the issuer.
 pub(super) fn new_root_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
@@ -85,20 +90,42 @@ fn new_issuer_by(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
         create().arg(names(ctx, "identity")).words("issuer.crt issuer.key --profile intermediate-ca");
     let end = end_of_anchors(ctx).map(|end| end.to_string());
     let issuer = issuer.words("--not-after").arg(end.as_deref().unwrap_or(YEAR)).words("--ca");
-    let issuer = issuer.arg(CURRENT_ROOT).words("--ca-key ca.key");
+    let issuer = issuer.arg(CURRENT_ROOT).words("--ca-key").arg(ROOT_KEY);
+    let ends =
+        if end.is_some() { ". The issuer ends with the anchor, so replace the anchor before" } else { "" };
+    let make = format!("{make} a new issuer with the step CLI under the current trust anchor");
+    let read = current_bundle(ctx).to_file(CURRENT_ROOT);
+    let issuer = Line::from(insecurely(issuer));
+    if stores_anchor(ctx) {
+        let text = format!(
+            "{make}, whose key the first lines read from the values that the installation stores{ends}"
+        );
+        let key = upgrade::stored_issuer_to_files(ctx, STORED_ROOT, ROOT_KEY);
+        let deleted = program("rm").words("-f").arg(upgrade::OVERRIDES_FILE).arg(ROOT_KEY);
+        let lines = key.into_iter().chain([read, issuer.and(deleted)]);
+        return remedy.run(StepKind::Command, text, Command::lines(lines).whole());
+    }
     let several = match current_anchors(ctx).map(|anchors| anchors.len()) {
         None | Some(0 | 1) => "",
         Some(_) => ". Keep only the anchor of this key in ca-current.crt",
     };
     let text = format!(
-        "{make} a new issuer with the step CLI under the current trust anchor. ca.key is the anchor's private key, \
-         kept by the maker of the anchor{several}{}. \
+        "{make}. ca.key is the anchor's private key, kept by the maker of the anchor{several}{ends}. \
          If the key is lost, see: {}",
-        if end.is_some() { ". The issuer ends with the anchor, so replace the anchor before" } else { "" },
         own("explain trust-anchor-expired")
     );
-    let read = current_bundle(ctx).to_file(CURRENT_ROOT);
-    remedy.run(StepKind::Command, text, Command::lines([read, Line::from(insecurely(issuer))]).whole())
+    remedy.run(StepKind::Command, text, Command::lines([read, issuer]).whole())
+}
+
+/// Whether the only trust anchor is the issuer of the stored values, as after `linkerd install` without certificates:
+/// the CLI makes one certificate for both, and stores its key.
+fn stores_anchor(ctx: &Context<'_>) -> bool {
+    let stored = ctx.values_for_steps().and_then(|values| {
+        let stored = values.text("identity.issuer.tls.crtPEM")?;
+        from_bundle(stored.trim()).ok()?.into_iter().next()
+    });
+    upgrade::uses_stored_values(ctx)
+        && stored.zip(current_anchors(ctx)).is_some_and(|(stored, anchors)| anchors == [stored])
 }
 
 /// The end of the trust anchors, if all of them end sooner than an issuer that is valid for a year.

@@ -6,7 +6,7 @@ use super::installers::{installers, no_daemon_set, not_redirected};
 use super::nodes::{expected, runs_pods_on_linux};
 use super::remedy::changed_rolled_out;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
+use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
@@ -53,19 +53,24 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     let subject = Subject::object(Kind::DaemonSet, &ctx.namespaces().cni, NAME);
     let rows = others.iter().flat_map(|lost| lost.rows.iter().copied());
     let rows: Vec<&'static str> = std::iter::once("cni plugin DaemonSet exists").chain(rows).collect();
-    let started = kubectl()
-        .words("get pods -A -l")
-        .arg(format!("{CONTROL_PLANE_NS}={}", ctx.namespaces().control_plane));
+    let of_mesh = |act: &'static str| {
+        let label = format!("{CONTROL_PLANE_NS}={}", ctx.namespaces().control_plane);
+        kubectl().words(act).arg(label)
+    };
+    let started = of_mesh("get pods -A -l");
     let remedy = meshed_restarted(ctx, install_again(ctx)).run(
         StepKind::Command,
-        "List the meshed pods that could not start since then, and delete them: a pod keeps the network that it \
-         started with",
-        started.clone().words("--field-selector status.phase=Pending"),
+        "Delete the meshed pods that could not start since then: a pod keeps the network that it started with. Pods \
+         without an owner do not return: create these again",
+        Command::lines([
+            started.clone().words("--field-selector status.phase=Pending"),
+            of_mesh("delete pods -A -l").words("--field-selector status.phase=Pending"),
+        ]),
     );
     let remedy = remedy.run(
         StepKind::Command,
         "List the meshed pods by age. Those that started after linkerd-cni was lost and run may bypass their proxy: \
-         restart their workloads too",
+         restart their workloads too (kubectl -n NAMESPACE rollout restart KIND/NAME)",
         started.words("--field-selector status.phase=Running --sort-by=.metadata.creationTimestamp"),
     );
     let finding = ctx

@@ -321,7 +321,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
         upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set(path, value))
     };
     let again = "the init container gets its settings when the pod is created";
-    let (mut remedy, because) = match signature.id.as_str() {
+    let (remedy, because) = match signature.id.as_str() {
         "init-legacy-missing" => {
             let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
             let or = "If only some nodes lack the legacy tables, load the modules ip_tables and iptable_nat \
@@ -400,9 +400,9 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
             .map(|(place, _)| place)
             .collect();
     let is_of_family = signature.id == "init-subnet-family";
-    let with_ports = |remedy| if is_of_family { skipped_ports(ctx, remedy, owner, group) } else { remedy };
+    let mut remedy = if is_of_family { skipped_ports(ctx, remedy, owner, group) } else { remedy };
     if is_rolled && others.is_empty() {
-        return with_ports(remedy);
+        return remedy;
     }
     let mut restart = renew(ctx, owner, &pods, Needs::NewProxy, because);
     if is_rolled {
@@ -413,12 +413,6 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
         restart.text = format!("If you changed {} and not the pod template, {act}", others.join(" or "));
         restart.applies = Applies::Conditionally;
     }
-    if is_rolled {
-        // It creates the pods again, too.
-        remedy.steps.push(restart);
-        return with_ports(remedy);
-    }
-    let mut remedy = with_ports(remedy);
     remedy.steps.push(restart);
     remedy
 }

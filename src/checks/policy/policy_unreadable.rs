@@ -9,6 +9,7 @@ use super::apply_refused::is_refused;
 use super::survey::{Survey, about, each, existing, field, mend_or_delete, on, with_noun};
 use crate::checks::reported::{log_of, logged, reported};
 use crate::checks::{Context, Judgement};
+use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::model::installed::COMPONENT;
 use crate::model::policy::{Ignored, OutboundIndex, OutboundObjects, is_of_the_mesh};
@@ -221,13 +222,13 @@ fn of_the_gateway_api((kind, meta): (Kind, &Meta), why: &str, voids: bool, of_ga
     if !voids {
         return remedy;
     }
-    let upgrade =
-        "Upgrade to edge-26.1.2 or later (2.20), which ignores only this route and reads the others";
+    let upgrade = "Upgrade to edge-26.1.2 or later (2.20), which ignores only this route and reads the others. \
+                   This command prints the plan";
     let upgrade = match filter {
         Some(_) => {
             format!("{upgrade}. Before edge-26.4.4, its webhook refuses changes of a route with this filter")
         }
         None => upgrade.to_owned(),
     };
-    remedy.step(StepKind::Note, upgrade)
+    remedy.run(StepKind::Note, upgrade, meshdoctor().words("check --to 2.20 -o plan"))
 }
