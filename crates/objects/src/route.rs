@@ -89,11 +89,16 @@ impl RouteRule {
     }
 }
 
+/// Regular expressions for every path, which always begins with a slash.
+const ANY_PATH: [&str; 7] = [".*", "/.*", "^.*", "^/.*", "^.*$", "^/.*$", ".+"];
+
 impl RouteMatch {
     /// Whether every request fulfills it.
     fn is_any(&self) -> bool {
-        let path = self.path.as_ref().is_none_or(|path| {
-            path.kind.as_deref() != Some("Exact") && path.value.as_deref().is_none_or(|value| value == "/")
+        let path = self.path.as_ref().is_none_or(|path| match path.kind.as_deref() {
+            Some("Exact") => false,
+            Some("RegularExpression") => path.value.as_deref().is_some_and(|value| ANY_PATH.contains(&value)),
+            _ => path.value.as_deref().is_none_or(|value| value == "/"),
         });
         let method = match &self.method {
             None => true,

@@ -28,14 +28,24 @@ pub(super) fn probe(server: &Meta, path: &str) -> Line {
         json!({"parentRefs": [parent], "rules": [{"matches": matched}]}),
     );
     let target = json!({"group": GROUP, "kind": "HTTPRoute", "name": name});
+    from_network(format!("{route}\n"), server, &name, &target, "NODE_NETWORK")
+}
+
+/// The command that authorizes a network, which the reader fills in as `network`, for all requests to a Server. `who`
+/// ends the names of the objects.
+pub(super) fn network(server: &Meta, who: &str, network: &'static str) -> Line {
+    let target = json!({"group": GROUP, "kind": "Server", "name": server.name});
+    from_network(String::new(), server, &format!("{}-{who}", server.name), &target, network)
+}
+
+/// Applies objects, and then the policy for a target that requires a network, which the reader fills in.
+fn from_network(objects: String, server: &Meta, name: &str, target: &Value, mark: &'static str) -> Line {
     let reference = json!({"group": GROUP, "kind": "NetworkAuthentication", "name": name});
-    let policy = policy(&server.namespace, &name, &target, &reference);
-    let mark = "NODE_NETWORK";
+    let policy = policy(&server.namespace, name, target, &reference);
     let networks = json!({"networks": [{"cidr": mark}]});
-    let networks =
-        object(&server.namespace, "v1alpha1", "NetworkAuthentication", &name, networks).to_string();
+    let networks = object(&server.namespace, "v1alpha1", "NetworkAuthentication", name, networks).to_string();
     let (before, after) = networks.split_once(mark).unwrap_or_default();
-    let text = Arg::from(format!("{route}\n{policy}\n{before}")).then(Arg::placeholder("NODE_NETWORK"));
+    let text = Arg::from(format!("{objects}{policy}\n{before}")).then(Arg::placeholder(mark));
     applied(text.then(Arg::from(after.to_owned())))
 }
 

@@ -3,14 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::authorize;
 use super::backend_policy::behind;
 use super::survey::{rule_of, survey};
 use crate::checks::{Context, Judgement, rewrite};
-use crate::command::meshdoctor;
+use crate::command::{Command, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::model::owners::Owner;
-use crate::model::policy::{Client, Entry, Inbound};
+use crate::model::policy::{Client, Entry, Inbound, TakenBy};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{
     APIService, MutatingWebhookConfiguration, Pod, Service, ServicePort, ValidatingWebhookConfiguration,
@@ -45,9 +46,10 @@ struct Called<'a> {
     is_observed: bool,
 }
 
-/// A port that denies a caller.
+/// The ports of an owner's pods that deny a caller.
+#[derive(Default)]
 struct Refused<'a> {
-    inbound: Inbound<'a>,
+    ports: BTreeMap<u16, Inbound<'a>>,
     by: Vec<Evidence>,
     pods: BTreeSet<&'a str>,
     is_observed: bool,
@@ -57,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let home = ctx.namespaces().control_plane.as_str();
     let is_own = |pod: &Pod| pod.metadata.namespace == home || pod.metadata.label(EXTENSION_LABEL).is_some();
-    let mut refused: BTreeMap<(Owner, u16, Caller), Refused<'_>> = BTreeMap::new();
+    let mut refused: BTreeMap<(Owner, Caller), Refused<'_>> = BTreeMap::new();
     for called in called(ctx)? {
         for (pod, workload, number) in behind(survey, called.service, called.port) {
             let is_skipped = skipped(pod, IN, ctx.cni_skips()).is_some_and(|ports| ports.holds(number));
@@ -69,13 +71,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if inbound.connect(Client::default()) == Entry::Admitted {
                 continue;
             }
-            let key = (ctx.owners().owner(pod), number, called.caller);
-            let one = refused.entry(key).or_insert_with(|| Refused {
-                inbound,
-                by: Vec::new(),
-                pods: BTreeSet::new(),
-                is_observed: false,
-            });
+            let one = refused.entry((ctx.owners().owner(pod), called.caller)).or_default();
+            one.ports.entry(number).or_insert(inbound);
             one.pods.insert(pod.metadata.name.as_str());
             one.is_observed |= called.is_observed;
             if !one.by.contains(&called.by) {
@@ -150,7 +147,7 @@ fn called<'a>(ctx: &Context<'a>) -> Result<Vec<Called<'a>>, crate::missing::Miss
     Ok(all)
 }
 
-fn finding(ctx: &Context<'_>, (owner, port, caller): &(Owner, u16, Caller), one: &Refused<'_>) -> Finding {
+fn finding(ctx: &Context<'_>, (owner, caller): &(Owner, Caller), one: &Refused<'_>) -> Finding {
     let (who, effect, severity) = match caller {
         Caller::Webhook => (
             "the API server",
@@ -168,37 +165,55 @@ fn finding(ctx: &Context<'_>, (owner, port, caller): &(Owner, u16, Caller), one:
         }
         Caller::NodePort => ("clients of the node port", "their connections are denied", Severity::Info),
     };
-    let message =
-        format!("the policy of port {port} requires a mesh identity, which {who} cannot have: {effect}");
-    let by = rule_of(&one.inbound, *port);
+    let ports: Vec<String> = one.ports.keys().map(u16::to_string).collect();
+    let policy = match ports.as_slice() {
+        [port] => format!("policy of port {port} requires"),
+        [first @ .., last] => format!("policies of ports {} and {last} require", first.join(", ")),
+        [] => String::new(),
+    };
+    let message = format!("the {policy} a mesh identity, which {who} cannot have: {effect}");
+    let mut by: Vec<Evidence> = Vec::new();
+    for rule in one.ports.iter().map(|(port, inbound)| rule_of(inbound, *port)) {
+        if !by.contains(&rule) {
+            by.push(rule);
+        }
+    }
     let pods: Vec<String> = one.pods.iter().map(|name| (*name).to_owned()).collect();
     let target = one.pods.first().copied().unwrap_or_default();
-    let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
-            "Check which clients are authorized",
-            meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace)),
-        )
-        .step(
-            StepKind::Note,
-            "Authorize the networks of these callers: an AuthorizationPolicy for the Server of the port that requires \
-             a NetworkAuthentication",
-        );
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Check which clients are authorized",
+        Command::lines(ports.iter().map(|port| {
+            meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace))
+        })),
+    );
+    let act = "Authorize the networks of these callers: an AuthorizationPolicy for the Server of each port that \
+               requires a NetworkAuthentication";
+    let of_server = |inbound: &Inbound<'_>| match inbound.taken_by {
+        TakenBy::Server(server) => Some(authorize::network(&server.metadata, "callers", "CALLER_NETWORK")),
+        TakenBy::Default(_) => None,
+    };
+    let remedy = match one.ports.values().map(of_server).collect::<Option<Vec<_>>>() {
+        Some(commands) => remedy.run(StepKind::Command, act, Command::lines(commands)),
+        None => remedy.step(StepKind::Note, act),
+    };
     let pod = ctx
         .optional_list::<Pod>()
         .iter()
         .find(|pod| pod.metadata.key() == (owner.namespace.as_str(), target));
     let earlier = pod.and_then(|pod| pod.metadata.annotation(SKIP)).filter(|list| !list.is_empty());
-    let list = earlier.map_or_else(|| port.to_string(), |list| format!("{list},{port}"));
-    let act = format!("Or exclude the port from the proxy, and so from policy, with {SKIP}: {list:?}");
+    let list = ports.join(",");
+    let list = earlier.map_or_else(|| list.clone(), |earlier| format!("{earlier},{list}"));
+    let what = if ports.len() == 1 { "port" } else { "ports" };
+    let act = format!("Or exclude the {what} from the proxy, and so from policy, with {SKIP}: {list:?}");
     let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SKIP, Some(&list))]);
     let remedy = rewrite::of_owners_list(remedy, owner, (SKIP, Some(&list)), earlier.unwrap_or_default());
     let mut finding = ctx
         .finding(owner.subject(pods), message)
-        .parameter(format!("{port} {who}"))
+        .parameter(format!("{} {who}", ports.join(",")))
         .severity(severity)
         .evidences(one.by.iter().take(3).cloned())
-        .evidence(by)
+        .evidences(by)
         .remedy(remedy);
     if !one.is_observed {
         finding = finding.likely();

@@ -51,6 +51,7 @@ mod server_http_on_tls_port;
 mod server_selects_nothing;
 mod server_without_authorization;
 mod servers_overlap;
+mod service_routes_incomplete;
 mod session_affinity_ignored;
 mod skipped_port_bypasses_policy;
 mod skipped_port_hides_identity;
@@ -109,6 +110,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "server-selects-nothing", server_selects_nothing),
     row!("policy", "server-without-authorization", server_without_authorization),
     row!("policy", "servers-overlap", servers_overlap),
+    row!("policy", "service-routes-incomplete", service_routes_incomplete),
     row!("policy", "session-affinity-ignored", session_affinity_ignored),
     row!("policy", "skipped-port-bypasses-policy", skipped_port_bypasses_policy),
     row!("policy", "skipped-port-hides-identity", skipped_port_hides_identity),

@@ -245,6 +245,10 @@ fn finding(
                 (TakenBy::Server(server), Probed::Http(path, false)) if is_routed => {
                     Remedy::new().run(StepKind::Command, step, authorize::probe(&server.metadata, path))
                 }
+                (TakenBy::Server(server), Probed::Grpc) => {
+                    let command = authorize::network(&server.metadata, "probes", "NODE_NETWORK");
+                    Remedy::new().run(StepKind::Command, step, command)
+                }
                 _ => Remedy::new().step(StepKind::Note, step),
             },
         ),
