@@ -75,6 +75,8 @@ pub struct Quirks {
     pub selector_drops_endpoints: bool,
     /// Servers of other namespaces make a port opaque for clients.
     pub opaque_across_namespaces: bool,
+    /// A running controller keeps a deleted MeshTLSAuthentication.
+    pub keeps_deleted_authentications: bool,
 }
 
 impl Quirks {
@@ -102,6 +104,8 @@ impl Quirks {
                 .is_some_and(|v| lacks(known.skips_invalid_selector(v, knowledge))),
             opaque_across_namespaces: version
                 .is_some_and(|v| lacks(known.opaque_by_own_namespace(v, knowledge))),
+            keeps_deleted_authentications: version
+                .is_some_and(|v| lacks(known.forgets_authentications(v, knowledge))),
         }
     }
 }

@@ -33,6 +33,7 @@ fn controller(voids: bool) -> Controller {
         quirks: Quirks {
             selector_drops_endpoints: false,
             opaque_across_namespaces: false,
+            keeps_deleted_authentications: false,
             broken_voids_kind: voids,
             servers_by_age: true,
             init_container_ports: true,

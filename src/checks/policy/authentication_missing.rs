@@ -34,7 +34,15 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolicy,
     });
     let invalid = missing.and_then(|reference| existing(survey, meta, reference));
     let is_invalid = invalid.is_some();
+    let is_kept = invalid.is_none() && may_be_kept(survey, missing);
     let message = match missing {
+        Some(reference) if is_kept => format!(
+            "{} {}/{} does not exist, so the policy authorizes no client. If it was deleted while linkerd-destination \
+             ran, its clients stay authorized until the restart",
+            reference.kind,
+            reference.namespace.as_deref().unwrap_or(&meta.namespace),
+            reference.name,
+        ),
         Some(reference) => format!(
             "{} {}/{} {}, so the policy authorizes no client",
             reference.kind,
@@ -52,12 +60,33 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolicy,
             "spec.targetRef",
             format!("{} {}", target.kind, target.name),
         ))
-        .remedy(remedy(survey, policy, missing, invalid));
+        .remedy(with_restart(ctx, remedy(survey, policy, missing, invalid), is_kept));
     let finding = match invalid {
         Some((kind, object)) => finding.tie(about_authentication(kind, object)),
         None => finding,
     };
     about_targets(&survey.objects, &meta.namespace, target).into_iter().fold(finding, Finding::tie)
+}
+
+/// Whether the running controller may still have a missing authentication.
+fn may_be_kept(survey: &Survey<'_>, missing: Option<&TargetRef>) -> bool {
+    survey.index.controller.quirks.keeps_deleted_authentications
+        && missing.is_some_and(|reference| reference.is_a("policy.linkerd.io", "MeshTLSAuthentication"))
+}
+
+/// Adds the restart that revokes a deleted authentication.
+fn with_restart(ctx: &Context<'_>, remedy: Remedy, is_kept: bool) -> Remedy {
+    if !is_kept {
+        return remedy;
+    }
+    let restart = kubectl()
+        .namespace(&ctx.namespaces().control_plane)
+        .words("rollout restart deployment/linkerd-destination");
+    remedy.run(
+        StepKind::Command,
+        "If you deleted it to revoke the access of its clients, restart linkerd-destination instead",
+        restart,
+    )
 }
 
 /// The authentication that a policy requires, if it exists and has no effect.

@@ -30,6 +30,7 @@ pub struct PolicyController {
     unified_accrual: EdgeTag,
     ends_with_lease_watch: EdgeTag,
     skips_invalid_selector: EdgeTag,
+    forgets_authentications: EdgeTag,
     opaque_by_own_namespace: EdgeTag,
 }
 
@@ -57,6 +58,11 @@ impl PolicyController {
     /// Whether destination skips a Server with an invalid podSelector and returns all endpoints.
     pub fn skips_invalid_selector(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.skips_invalid_selector), knowledge.minors())
+    }
+
+    /// Whether a deleted MeshTLSAuthentication has no effect, also before the controller restarts.
+    pub fn forgets_authentications(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.forgets_authentications), knowledge.minors())
     }
 
     /// Whether only Servers in the pod's own namespace make a port opaque for destination.
