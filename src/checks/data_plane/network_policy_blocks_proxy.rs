@@ -38,6 +38,8 @@ struct BlockingPolicy<'a> {
     more: BTreeSet<(String, bool)>,
     /// Whether the port of the proxy is open to some of the clients.
     partly: bool,
+    /// Whether no pod matches the peers of its rules now.
+    unused: bool,
     pods: Pods<'a>,
     /// For egress: the pods that they cannot reach.
     to: Quoted<'a>,
@@ -47,6 +49,7 @@ impl<'a> BlockingPolicy<'a> {
     /// Adds the rules of the same policy that another pod or peer shows.
     fn add_rules(&mut self, other: &BlockingPolicy<'a>) {
         self.partly &= other.partly;
+        self.unused &= other.unused;
         let first = std::iter::once((other.field.clone(), other.asks));
         let own = self.field.clone();
         self.more.extend(first.chain(other.more.iter().cloned()).filter(|(field, _)| *field != own));
@@ -69,12 +72,42 @@ struct Quoted<'a> {
     count: usize,
 }
 
-/// The meshed pods, as clients of each other.
+/// Pods as clients of each other.
 struct Clients<'p, 'a> {
+    /// The meshed pods.
     pods: &'p [&'a Pod],
+    /// The running pods without a proxy.
+    plain: &'p [&'a Pod],
+    /// The clients of rules that do not open the port of the proxy.
+    matched: HashMap<MatchedKey, Matched<'a>>,
     /// Whether any client is blocked, for the same rules and ports. The peers of Kubernetes policies do not depend on
     /// the selected pod.
     known: HashMap<BlockedKey, bool>,
+}
+
+/// The address of a rule, and the namespace and name of the selected pod if its peers depend on it.
+type MatchedKey = (usize, Option<(String, String)>);
+
+/// The pods that a rule allows.
+#[derive(Clone)]
+struct Matched<'a> {
+    /// The first two meshed pods that connect to the port of the proxy: a pod is no client of itself.
+    meshed: Vec<&'a Pod>,
+    /// Whether it allows pods without a proxy, or addresses outside of the pod network.
+    others: bool,
+}
+
+/// The clients of a rule, without the selected pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ClientsOfRule {
+    /// At least one is meshed, or all clients are allowed.
+    Meshed,
+    /// None is meshed: pods without a proxy, or addresses.
+    Plain,
+    /// Only the pod itself.
+    Itself,
+    /// No pod matches now.
+    None,
 }
 
 /// The address of a rule, and those of all rules of the policies, each with whether it opens the port of the proxy.
@@ -97,9 +130,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let counts = |pod: &&Pod| {
         !pod.is_finished() && pod.spec.proxy().is_some() && pod.metadata.label(COMPONENT).is_none()
     };
-    let pods: Vec<&Pod> = pods?.iter().filter(counts).collect();
+    let all = pods?;
+    let pods: Vec<&Pod> = all.iter().filter(counts).collect();
+    let plain: Vec<&Pod> =
+        all.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_none()).collect();
     let mut shut = BTreeMap::new();
-    let mut clients = Clients { pods: &pods, known: HashMap::new() };
+    let mut clients = Clients { pods: &pods, plain: &plain, matched: HashMap::new(), known: HashMap::new() };
     for (place, pod) in pods.iter().enumerate().filter(|(_, pod)| ctx.judges(&pod.metadata.namespace)) {
         incoming(ctx, (&policies, &transport), (place, pod), &mut clients, &mut shut);
     }
@@ -149,24 +185,89 @@ fn incoming<'a>(
             let counts = |held: &AppliedPolicy<'_>, rule: &Rule<'_>| {
                 denies.is_none_or(|denies| before(held, rule, denies, &holding))
             };
-            let mut found = holding.iter().flat_map(|(held, _)| {
+            let rules = holding.iter().flat_map(|(held, _)| {
                 let rules = held.rules.iter().filter(|rule| asked(rule) && counts(held, rule));
-                rules.map(|rule| of_rule(held, rule))
+                rules.map(|rule| (*held, rule))
             });
-            match (found.next(), denies) {
-                (Some(first), _) => {
-                    for found in std::iter::once(first).chain(found) {
+            let found: Vec<_> = rules
+                .map(|(held, rule)| (of_rule(held, rule), clients.of_rule(policies, (held, rule), pod)))
+                .collect();
+            match (found.is_empty(), denies) {
+                (false, _) => {
+                    let is_used = found.iter().any(|(_, clients)| *clients == ClientsOfRule::Meshed);
+                    let is_unused = found.iter().any(|(_, clients)| *clients == ClientsOfRule::None);
+                    // Clients without a proxy connect to the port of the application.
+                    let found = found.into_iter().filter(|(_, clients)| *clients != ClientsOfRule::Plain);
+                    for (found, _) in found.filter(|_| is_used || is_unused) {
+                        let found = BlockingPolicy { unused: !is_used, ..found };
                         add(shut, number, found, (place, pod));
                     }
                 }
-                (None, Some(denies)) if let_in(transport, pod, &holding, said) => {
+                (true, Some(denies)) if let_in(transport, pod, &holding, said) => {
                     let found = new(denies.policy, &denies.field, None, true);
                     add(shut, number, found, (place, pod));
                 }
-                (None, _) => {}
+                (true, _) => {}
             }
         }
     }
+}
+
+impl<'a> Clients<'_, 'a> {
+    /// The clients that a rule allows to connect to a pod.
+    fn of_rule(
+        &mut self,
+        policies: &Policies<'a>,
+        (held, rule): (&AppliedPolicy<'a>, &Rule<'a>),
+        pod: &'a Pod,
+    ) -> ClientsOfRule {
+        if rule.is_for_all() {
+            return ClientsOfRule::Meshed;
+        }
+        let (namespace, name) = pod.metadata.key();
+        let is_of_destination = matches!(rule.peers, Peers::Calico(_));
+        let own = is_of_destination.then(|| (namespace.to_owned(), name.to_owned()));
+        let (meshed, plain) = (self.pods, self.plain);
+        let matched = self.matched.entry((std::ptr::from_ref(rule).addr(), own)).or_insert_with(|| {
+            let allows =
+                |peer: Peer<'_>| policies.means(held, rule, Direction::Ingress, pod, peer) != Match::No;
+            // Without their addresses, a block of addresses may contain the pods.
+            let are_unknown = meshed.iter().all(|client| client.status.pod_ip.is_none());
+            let is_block = are_unknown && allows(Peer::Host);
+            let connects =
+                |client: &&&Pod| !skips_all(rule, client) && (is_block || allows(Peer::Pod(client)));
+            let skips = |client: &&Pod| skips_all(rule, client) && allows(Peer::Pod(client));
+            let is_of_addresses = match rule.peers {
+                Peers::Calico(rule) => !rule.source.nets.is_empty(),
+                Peers::Kubernetes(_) | Peers::Cilium(_) | Peers::Admin(_) => allows(Peer::Host),
+            };
+            Matched {
+                meshed: meshed.iter().filter(connects).take(2).copied().collect(),
+                others: is_of_addresses
+                    || plain.iter().any(|client| allows(Peer::Pod(client)))
+                    || meshed.iter().any(skips),
+            }
+        });
+        let is_itself = |client: &&Pod| client.metadata.key() == pod.metadata.key();
+        if matched.meshed.iter().any(|client| !is_itself(client)) {
+            ClientsOfRule::Meshed
+        } else if matched.others {
+            ClientsOfRule::Plain
+        } else if matched.meshed.is_empty() {
+            ClientsOfRule::None
+        } else {
+            ClientsOfRule::Itself
+        }
+    }
+}
+
+/// Whether the proxy of a client skips all ports of a rule, so that the client connects to the application.
+fn skips_all(rule: &Rule<'_>, client: &Pod) -> bool {
+    let skips = |named: &Ports| match named.which {
+        Which::Range(first, last) => first == last && passes_by(client, OUT, first),
+        Which::All | Which::Named(_) => false,
+    };
+    !rule.ports.is_empty() && rule.ports.iter().all(skips)
 }
 
 /// The rules that allow clients on ports of the application, if no rule opens the port of the proxy to these clients.
@@ -192,14 +293,6 @@ fn partly<'a>(
     let opens: Vec<(usize, bool)> = all()
         .map(|(_, rule)| (std::ptr::from_ref(rule).addr(), rule.holds_port(port) != Match::No))
         .collect();
-    // Such a client connects to the port of the application.
-    let skips = |client: &'a Pod, named: &Ports| match named.which {
-        Which::Range(first, last) => first == last && passes_by(client, OUT, first),
-        Which::All | Which::Named(_) => false,
-    };
-    let skips_all = |rule: &Rule<'a>, client: &'a Pod| {
-        !rule.ports.is_empty() && rule.ports.iter().all(|named| skips(client, named))
-    };
     let is_blocked = |held: &AppliedPolicy<'a>, rule: &Rule<'a>, client: &'a Pod| {
         let peer = Peer::Pod(client);
         // No pod is a client of itself.
@@ -292,6 +385,7 @@ fn new<'a>(
         asks: false,
         more: BTreeSet::new(),
         partly: false,
+        unused: false,
         pods: Pods::new(),
         to: Quoted::default(),
     }
@@ -346,6 +440,10 @@ fn finding(
             "{policy} allows more clients on {ports} than on port {port} of the proxy. Meshed clients connect to the \
              proxy, and some of them get no answer"
         ),
+        (Direction::Ingress, false) if shut.unused => format!(
+            "{policy} allows clients only on {ports}, and no pod is one of them now. Meshed clients will connect \
+             to port {port} of the proxy and get no answer"
+        ),
         (Direction::Ingress, false) => format!(
             "{policy} allows clients only on {ports}. Meshed clients connect to port {port} of the proxy and get no \
              answer"
@@ -394,8 +492,8 @@ fn finding(
         Direction::Egress => finding.parameter("egress"),
     };
     let finding = if shut.denies { finding.parameter("denied") } else { finding };
-    // It is unknown whether the clients that the other rules allow are meshed.
-    let finding = if shut.partly { finding.severity(Severity::Warning) } else { finding };
+    // Some clients get through, or none exists now.
+    let finding = if shut.partly || shut.unused { finding.severity(Severity::Warning) } else { finding };
     let finding = match shut.policy.kind() {
         Kind::NetworkPolicy => finding,
         kind => finding.parameter(kind.resource()),
