@@ -17,7 +17,7 @@ use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
 use crate::model::pod_status::{container_has_failed, counts_as_unwell, label, lost_readiness, unhealthy};
 use crate::model::vertical_autoscaler;
-use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
 use crate::objects::container_status::{ContainerState, ContainerStatus, Terminated};
 use crate::objects::{Event, Pod, Time};
 
@@ -53,6 +53,8 @@ enum Stage {
     Starting,
     /// The proxy is ready, but another container of its pod does not run.
     OtherContainer,
+    /// The application has ended with an error for good, and the proxy of its pod is not ready either.
+    ApplicationFailed,
     /// The proxy is ready again after an OOM kill.
     Killed,
     /// All containers of the pod have ended, or the pod is being deleted.
@@ -156,6 +158,10 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
         };
     }
     let stage = match status.map(|status| &status.state) {
+        // No container uses the proxy any more, and the pod would not be ready with a ready proxy either.
+        Some(ContainerState::Running(_)) if has_application_ended(pod) => {
+            return unhealthy(pod).map(|_| Stage::ApplicationFailed);
+        }
         Some(ContainerState::Running(_)) => match lost_readiness(pod, Some(PROXY_CONTAINER)) {
             Some(_) => return Some(Stage::Lost),
             None if is_unprobed(ctx, pod) => return Some(Stage::Unprobed),
@@ -170,6 +176,29 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
     let since = since.map_or(pod.metadata.creation_timestamp, Time::from);
     Some(if ctx.is_recent(since) && obstacle(pod).is_none() { Stage::Starting } else { stage })
+}
+
+/// Whether all containers except for the proxy have ended, and the kubelet starts none of them again.
+fn has_application_ended(pod: &Pod) -> bool {
+    let policy = pod.spec.restart_policy.as_str();
+    let is_over = |status: &ContainerStatus| {
+        status.state.terminated().is_some_and(|ended| match policy {
+            "Never" => true,
+            "OnFailure" => ended.exit_code == 0,
+            _ => false,
+        })
+    };
+    let is_other =
+        |status: &&ContainerStatus| status.name != PROXY_CONTAINER && status.name != DEBUG_CONTAINER;
+    let mut others = pod.status.container_statuses.iter().filter(is_other).peekable();
+    others.peek().is_some() && others.all(is_over)
+}
+
+/// When the proxy of a pod stopped being ready; `None` if another container may have changed the condition.
+fn lost_at(pod: &Pod) -> Option<Timestamp> {
+    let is_other = |status: &&ContainerStatus| status.name != PROXY_CONTAINER;
+    let are_ready = pod.status.container_statuses.iter().filter(is_other).all(|status| status.ready);
+    lost_readiness(pod, Some(PROXY_CONTAINER)).filter(|_| are_ready)
 }
 
 /// Whether a proxy ended on request, cannot start again, and leaves a running container without network. A
@@ -273,6 +302,10 @@ fn message(stage: Stage) -> &'static str {
         }
         Stage::Starting => "The pod is starting, and its proxy is not ready yet",
         Stage::OtherContainer => "linkerd-proxy is ready, but another container of its pod is not running",
+        Stage::ApplicationFailed => {
+            "The application has ended with an error, and the kubelet does not start it again. Its proxy is not \
+             ready either, which has no further effect"
+        }
         Stage::Killed => {
             "linkerd-proxy was OOM-killed and restarted. Its pod's connections broke, and will break again"
         }
@@ -358,9 +391,11 @@ fn finding(
         Stage::Killed => finding.severity(Severity::Warning).parameter("killed").fails_rows([]),
         // These states are not problems of the mesh, or not yet. linkerd check waits for them, and then
         // fails.
-        Stage::Unscheduled | Stage::Starting | Stage::OtherContainer | Stage::Over(_) => {
-            finding.severity(Severity::Info).rows_as(Severity::Error)
-        }
+        Stage::Unscheduled
+        | Stage::Starting
+        | Stage::OtherContainer
+        | Stage::ApplicationFailed
+        | Stage::Over(_) => finding.severity(Severity::Info).rows_as(Severity::Error),
     }
 }
 
@@ -494,7 +529,7 @@ fn pod_evidence(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
         Some(status) => Evidence::field(
             object,
             format!("status of container {PROXY_CONTAINER}"),
-            state(status, lost_readiness(pod, Some(PROXY_CONTAINER))),
+            state(status, lost_at(pod)),
         ),
         None => Evidence::field(
             object,
