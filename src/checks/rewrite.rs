@@ -9,10 +9,11 @@ use crate::command::{Call, Command, kubectl, program};
 use crate::finding::{ListChange, Remedy, StepKind};
 use crate::item::Kind;
 use crate::model::annotated::Annotated;
+use crate::model::injection::INJECT;
 use crate::model::managed_by::ManagedBy;
-use crate::model::owners::Owner;
+use crate::model::owners::{Owner, is_static};
 pub(super) use crate::names::is_label_value;
-use crate::objects::{DaemonSet, Deployment, Meta, StatefulSet, Workload};
+use crate::objects::{DaemonSet, Deployment, Meta, Pod, StatefulSet, Workload};
 
 /// The end of a step whose change the next deployment would revert.
 const SOURCE: &str = ". Change the source manifest too";
@@ -128,11 +129,13 @@ pub(super) fn of_owner(
     let Some((kind, known)) = workload(ctx, owner) else {
         let set = changes.iter().filter_map(|(key, value)| Some(format!("{key}: {:?}", (*value)?)));
         let set: Vec<String> = set.collect();
-        let is_named = changes
-            .iter()
-            .all(|(key, value)| value.is_none_or(|value| act.contains(&format!("{key}: {value:?}"))));
+        let names = |key: &str, value: &str| {
+            act.contains(&format!("{key}: {value:?}")) || act.contains(&format!("{key}: {value}"))
+        };
+        let is_named = changes.iter().all(|(key, value)| value.is_none_or(|value| names(key, value)));
         let set = if is_named { String::new() } else { format!(": {}", set.join(", ")) };
-        let text = format!("{act} in {}{set}", template_of(owner));
+        let again = if owner.kind == "Pod" { ". Create the pod again" } else { "" };
+        let text = format!("{act} in {}{set}{again}", template_of(owner));
         return match owner.kind == WORKFLOW {
             // A completed Workflow starts no more pods.
             true => remedy.run(StepKind::Note, text, creators(owner)),
@@ -145,13 +148,51 @@ pub(super) fn of_owner(
     template(ctx, remedy, Act::Put(act), &object, changes)
 }
 
+/// Adds the steps that add a proxy to the pods of an owner, as [`of_owner`]. The injector passes over pods on the
+/// network of their node, and static pods.
+pub(super) fn meshed(ctx: &Context<'_>, remedy: Remedy, act: &str, owner: &Owner, pods: &[&Pod]) -> Remedy {
+    let own: Vec<&Pod> = pods.iter().copied().filter(|pod| ctx.owners().owner(pod) == *owner).collect();
+    let remedy = match own.iter().any(|pod| pod.spec.host_network) {
+        true => off_host_network(remedy, owner),
+        false => remedy,
+    };
+    if own.iter().any(|pod| is_static(pod)) {
+        let text = format!(
+            "Run linkerd inject --manual on {}: webhooks do not change static pods",
+            owner.template()
+        );
+        return remedy.step(StepKind::Note, text);
+    }
+    of_owner(ctx, remedy, act, owner, &[(INJECT, Some("enabled"))])
+}
+
+/// The step before a proxy can be added to pods on the network of their node.
+pub(super) fn off_host_network(remedy: Remedy, owner: &Owner) -> Remedy {
+    let text = format!(
+        "If the pods do not need the network of their node, set hostNetwork: false in {}. Otherwise they cannot be \
+         meshed: the injector adds no proxy to them",
+        owner.template()
+    );
+    match owner.restartable() {
+        Some(target) => {
+            let patch =
+                serde_json::json!({"spec": {"template": {"spec": {"hostNetwork": false}}}}).to_string();
+            let call = kubectl().namespace(&owner.namespace).words("patch").operand(target);
+            remedy.run(StepKind::Command, text, call.words("--type merge -p").arg(patch))
+        }
+        None => remedy.step(StepKind::Note, text),
+    }
+}
+
 /// The kind of Argo Workflows.
 const WORKFLOW: &str = "Workflow";
 
 /// The place of the pod template of an owner without a command that changes it.
 fn template_of(owner: &Owner) -> String {
     match owner.kind.as_str() {
-        "Pod" | "ReplicaSet" => "the pod template of the pods' owner".to_owned(),
+        "ReplicaSet" => "the pod template of the pods' owner".to_owned(),
+        "Pod" => "the pod's manifest".to_owned(),
+        "Node" => owner.template(),
         WORKFLOW => {
             "spec.podMetadata.annotations of the CronWorkflow, WorkflowTemplate or manifest that creates the \
                      Workflow"

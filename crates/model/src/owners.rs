@@ -40,6 +40,15 @@ impl Owner {
         }
     }
 
+    /// The place of settings for its pods: `the pod template of Deployment shop/web`.
+    pub fn template(&self) -> String {
+        match self.kind.as_str() {
+            "Pod" => format!("the manifest of {self}"),
+            "Node" => format!("the manifest of the static pod on node {}", self.name),
+            _ => format!("the pod template of {self}"),
+        }
+    }
+
     /// The argument for `kubectl rollout restart`: `deployment/web`; `None` if it cannot restart the owner.
     pub fn restartable(&self) -> Option<String> {
         match self.kind.as_str() {

@@ -61,6 +61,9 @@ impl Client<'_> {
         let account = format!("{namespace}/{}", self.pod.spec.account());
         let policy = match (self.is_meshed(), is_exempt(ctx, namespace)) {
             (true, _) => format!("authorize its ServiceAccount {account} in an AuthorizationPolicy, or"),
+            (false, _) if self.pod.spec.host_network => {
+                "move it off its node's network (hostNetwork: false) and mesh it, or".to_owned()
+            }
             (false, false) => {
                 format!("mesh it and authorize its ServiceAccount {account} in an AuthorizationPolicy, or")
             }

@@ -342,9 +342,13 @@ fn finding(
             ),
             Some(_) | None => remedy,
         },
-        Stage::Unscheduled | Stage::Starting | Stage::OtherContainer | Stage::Over(_) => remedy,
+        Stage::Unscheduled
+        | Stage::Starting
+        | Stage::OtherContainer
+        | Stage::ApplicationFailed
+        | Stage::Over(_) => remedy,
         Stage::Stopped => stopped(ctx, owner, pods, &names),
-        Stage::Absent => absent(ctx, owner, &names),
+        Stage::Absent => absent(ctx, owner, pods, &names),
         Stage::Unprobed => unprobed(ctx, owner, first, &names),
         Stage::Unready | Stage::Lost | Stage::Ended | Stage::Killed
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
@@ -420,11 +424,19 @@ fn stopped(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], names: &[String]) ->
 }
 
 /// The steps for pods that are labelled as meshed, but have no proxy.
-fn absent(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> Remedy {
+fn absent(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], names: &[String]) -> Remedy {
+    let place = if owner.kind == "Pod" { "pod's manifest" } else { "pod template" };
+    // The injector passes over pods on the network of their node.
+    let mesh = match pods.iter().any(|pod| pod.spec.host_network) {
+        true => "",
+        false => ". If the pods need a proxy, set linkerd.io/inject: enabled",
+    };
     let mut remedy = Remedy::new().step(
         StepKind::Note,
-        "Remove the label linkerd.io/control-plane-ns from the pod template, or from the object whose labels an \
-         operator copies. Only the injector sets it. If the pods need a proxy, set linkerd.io/inject: enabled",
+        format!(
+            "Remove the label linkerd.io/control-plane-ns from the {place}, or from the object whose labels an \
+             operator copies. Only the injector sets it{mesh}"
+        ),
     );
     remedy.steps.push(renew(ctx, owner, names, Needs::NewPods, "running pods keep the label"));
     remedy

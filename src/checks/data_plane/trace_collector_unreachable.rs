@@ -231,9 +231,8 @@ fn unmeshed<'a>(
     let mut owners: Vec<_> = pods.iter().map(|pod| ctx.owners().owner(pod)).collect();
     owners.dedup();
     let act = format!("Mesh the collector: set {INJECT}: enabled");
-    let remedy = owners.iter().fold(Remedy::new(), |remedy, owner| {
-        rewrite::of_owner(ctx, remedy, &act, owner, &[(INJECT, Some("enabled"))])
-    });
+    let remedy =
+        owners.iter().fold(Remedy::new(), |remedy, owner| rewrite::meshed(ctx, remedy, &act, owner, pods));
     let is_other = |pod: &&Pod| (pod.spec.account(), pod.metadata.namespace.as_str()) != (account, namespace);
     let remedy = match pods.iter().copied().find(is_other) {
         Some(pod) => remedy.step(

@@ -289,6 +289,9 @@ pub(super) fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> R
             StepKind::Annotation,
             format!("{act} in the pod template of the Job's manifest, for its next creation"),
         ),
+        "Pod" => {
+            remedy.step(StepKind::Annotation, format!("{act} in the pod's manifest, for its next creation"))
+        }
         _ => remedy.step(StepKind::Annotation, format!("{act} in the pod template of the pod's owner")),
     }
 }

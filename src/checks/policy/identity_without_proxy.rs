@@ -103,6 +103,6 @@ fn injected(ctx: &Context<'_>, remedy: Remedy, pods: &[&Pod]) -> Remedy {
     let owners: BTreeSet<Owner> = pods.iter().map(|pod| ctx.owners().owner(pod)).collect();
     owners.iter().take(QUOTED).fold(remedy, |remedy, owner| {
         let act = format!("Set {INJECT}: \"enabled\" for {}", owner.name);
-        rewrite::of_owner(ctx, remedy, &act, owner, &[(INJECT, Some("enabled"))])
+        rewrite::meshed(ctx, remedy, &act, owner, pods)
     })
 }

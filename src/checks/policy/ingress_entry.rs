@@ -177,7 +177,15 @@ impl<'a> Entry<'a> {
             Some(key) => format!("{act}. Sticky sessions end ({key})"),
             None => act.to_owned(),
         };
+        let is_on_host = caller.pod.spec.host_network;
         match command {
+            // The injector passes over such pods.
+            Some(command) if is_on_host => Remedy::new().run(StepKind::Annotation, act, command),
+            None if is_on_host => Remedy::new().step(
+                StepKind::Note,
+                "Move the controller off the network of its nodes (hostNetwork: false): the injector adds no proxy to \
+                 such pods. Then mesh it in ingress mode (linkerd.io/inject: ingress)",
+            ),
             Some(command) => Remedy::new().run(StepKind::Annotation, act, command).step(
                 StepKind::Note,
                 "Or mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the \

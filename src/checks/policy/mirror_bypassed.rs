@@ -109,9 +109,8 @@ fn without_proxy(
     let mut owners: Vec<_> = pods.iter().map(|pod| ctx.owners().owner(pod)).collect();
     owners.dedup();
     let act = format!("Mesh the {what}: set {INJECT}: enabled");
-    let mut remedy = owners.iter().fold(Remedy::new(), |remedy, owner| {
-        rewrite::of_owner(ctx, remedy, &act, owner, &[(INJECT, Some("enabled"))])
-    });
+    let mut remedy =
+        owners.iter().fold(Remedy::new(), |remedy, owner| rewrite::meshed(ctx, remedy, &act, owner, pods));
     remedy.steps.extend(rest.steps);
     let bare = pods.iter().take(1).map(|pod| {
         let object = Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name);

@@ -102,7 +102,7 @@ fn finding(ctx: &Context<'_>, service: &Service, mixed: &Mixed<'_>) -> Finding {
     }
     let remedy = workloads.keys().fold(Remedy::new(), |remedy, owner| {
         let act = format!("If these pods should serve its clients, set {INJECT}: enabled");
-        rewrite::of_owner(ctx, remedy, &act, owner, &[(INJECT, Some("enabled"))])
+        rewrite::meshed(ctx, remedy, &act, owner, &mixed.bare)
     });
     ctx.finding(Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name), message)
         .parameter(mixed.port.to_string())

@@ -196,10 +196,13 @@ impl Mesh<'_> {
     /// the step), or authorize its network.
     fn inject_first(&self, step: &mut Step, caller: Caller<'_>, act: String) {
         let owner = self.owners.owner(caller.pod);
-        let client = owner.to_string();
+        let template = owner.template();
         let has_template = ["Deployment", "StatefulSet", "DaemonSet"].contains(&owner.kind.as_str());
-        let change = serde_json::json!({"linkerd.io/inject": "enabled"});
-        let change = serde_json::json!({"spec": {"template": {"metadata": {"annotations": change}}}});
+        let mut change = serde_json::json!({"metadata": {"annotations": {"linkerd.io/inject": "enabled"}}});
+        if caller.pod.spec.host_network {
+            change["spec"] = serde_json::json!({"hostNetwork": false});
+        }
+        let change = serde_json::json!({"spec": {"template": change}});
         let patch = kubectl()
             .namespace(&owner.namespace)
             .words("patch")
@@ -208,10 +211,15 @@ impl Mesh<'_> {
         let patch = self.command(patch.words("--type merge -p").arg(change.to_string()));
         let manifest = step.paste.clone();
         step.then(
-            format!(
-                "inject the client, which has no identity without a proxy: linkerd.io/inject: enabled in the pod \
-                 template of {client}"
-            ),
+            match caller.pod.spec.host_network {
+                true => format!(
+                    "inject the client, which has no identity without a proxy, if it does not need its node's \
+                     network: hostNetwork: false and linkerd.io/inject: enabled in {template}"
+                ),
+                false => format!(
+                    "inject the client, which has no identity without a proxy: linkerd.io/inject: enabled in {template}"
+                ),
+            },
             patch.into_iter().filter(|_| has_template),
         )
         .then(act, manifest)
@@ -241,6 +249,23 @@ impl Mesh<'_> {
         Some(command)
     }
 
+    /// How a client without a proxy gets one.
+    fn inject(&self, client: &Pod) -> String {
+        let template = self.owners.owner(client).template();
+        if client.spec.proxy().is_some() {
+            return format!(
+                "remove the port from {SKIP_OUTBOUND} in {template}, so that the call has an identity"
+            );
+        }
+        match client.spec.host_network {
+            true => format!(
+                "inject the client, if it does not need its node's network (hostNetwork: false and \
+                 linkerd.io/inject: enabled in {template})"
+            ),
+            false => format!("inject the client (linkerd.io/inject: enabled in {template})"),
+        }
+    }
+
     /// What a client without an identity needs before a policy can name it.
     fn identity_first(&self, caller: Caller<'_>) -> String {
         let owner = self.owners.owner(caller.pod);
@@ -251,17 +276,23 @@ impl Mesh<'_> {
                 "the client's proxy skips this port, so the call has no identity: remove the port from \
                  {SKIP_OUTBOUND} of {client}. Then "
             ),
+            (false, None) if caller.pod.spec.host_network => format!(
+                "the client is on its node's network, where the injector adds no proxy, so it has no identity: \
+                 authorize its network with a NetworkAuthentication, or set hostNetwork: false and \
+                 linkerd.io/inject: enabled in {}. Once it is injected, ",
+                owner.template()
+            ),
             (false, None) => format!(
-                "without a proxy, the client has no identity: inject it (linkerd.io/inject: enabled in the \
-                 pod template of {client}), or authorize its network with a NetworkAuthentication. Once it \
-                 is injected, "
+                "without a proxy, the client has no identity: inject it (linkerd.io/inject: enabled in {}), or \
+                 authorize its network with a NetworkAuthentication. Once it is injected, ",
+                owner.template()
             ),
         }
     }
 
     /// How a client gets past an annotation that requires an identity on a port.
     fn without_required_identity(&self, caller: Caller<'_>, pod: &Pod, port: u16) -> String {
-        let (client, owner) = (self.owners.owner(caller.pod), self.owners.owner(pod));
+        let owner = self.owners.owner(pod);
         let controller = &self.policy.index.controller;
         let own = Workload::of_pod(pod, controller.quirks).and_then(|workload| workload.default_policy);
         let default = own.unwrap_or(controller.default_policy);
@@ -271,25 +302,18 @@ impl Mesh<'_> {
             false => "",
         };
         format!(
-            "inject the client (linkerd.io/inject: enabled in the pod template of {} {}/{}), or remove port {port} \
-             from {REQUIRE_IDENTITY} in the pod template of {} {}/{}{also}",
-            client.kind, client.namespace, client.name, owner.kind, owner.namespace, owner.name
+            "{}, or remove port {port} from {REQUIRE_IDENTITY} in {}{also}",
+            self.inject(caller.pod),
+            owner.template()
         )
     }
 
     /// How a client gets past a default policy that authorizes others. A Server would cut these off.
     fn default_policy(&self, policy: DefaultPolicy, caller: Caller<'_>, pod: &Pod) -> String {
         let owner = self.owners.owner(pod);
-        let set = format!(
-            "set config.linkerd.io/default-inbound-policy in the pod template of {} {}/{}",
-            owner.kind, owner.namespace, owner.name
-        );
+        let set = format!("set config.linkerd.io/default-inbound-policy in {}", owner.template());
         if policy.is_authenticated() && !caller.meshed {
-            let client = self.owners.owner(caller.pod);
-            return format!(
-                "inject the client (linkerd.io/inject: enabled in the pod template of {} {}/{}), or {set}",
-                client.kind, client.namespace, client.name
-            );
+            return format!("{}, or {set}", self.inject(caller.pod));
         }
         format!("add the client's address to clusterNetworks of the control plane, or {set}")
     }
