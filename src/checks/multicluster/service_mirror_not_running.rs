@@ -4,11 +4,12 @@ use super::links::{
     CLUSTER, Controllers, ask_controller, link_in, links, mirrors_of, subject, with_controller,
 };
 use crate::checks::grace::spared;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
-use crate::objects::{Deployment, Link, Workload};
+use crate::model::injection::{Admission, INJECT};
+use crate::objects::{Deployment, Link, Namespace, Pod, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.partial_list::<Deployment>()?;
@@ -25,7 +26,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ctx.complete_list::<Deployment>()?;
                 findings.push(spared(none(ctx, link), ctx.within_grace(link.metadata.creation_timestamp)));
             }
-            [one] if one.status.ready_replicas > 0 => {}
+            [one] if one.status.ready_replicas > 0 => {
+                findings.extend(without_proxy(ctx, link, one));
+            }
             [one] => {
                 let is_new = ctx.within_grace(one.metadata.creation_timestamp);
                 findings.push(spared(not_ready(ctx, link, one), is_new));
@@ -132,6 +135,45 @@ fn not_ready(ctx: &Context<'_>, link: &Link, controller: &Workload) -> Finding {
                         .words("--tail 30"),
                 ),
         )
+}
+
+/// A finding about a controller that runs and has no proxy, because it requests none: its probes of the gateway have no
+/// identity. Pods that request a proxy are a matter of injection.
+fn without_proxy(ctx: &Context<'_>, link: &Link, controller: &Workload) -> Option<Finding> {
+    let (namespace, cluster) = (&controller.metadata.namespace, &link.spec.target_cluster_name);
+    let pods = ctx.or_note(ctx.partial_list::<Pod>()).filter(|_| link.has_gateway())?;
+    let namespaces = ctx.or_note(ctx.partial_list::<Namespace>())?;
+    let admission = Admission::new(namespaces, None, None);
+    let is_own = |pod: &&Pod| {
+        let meta = &pod.metadata;
+        meta.namespace == *namespace
+            && meta.label(CLUSTER) == Some(cluster.as_str())
+            && ctx.owners().owner(pod).name == controller.metadata.name
+            && !pod.is_finished()
+            && meta.deletion_timestamp.is_none()
+    };
+    let pod = pods.iter().filter(is_own).find(|pod| pod.spec.proxy().is_none())?;
+    if admission.request(namespace, &pod.metadata).is_some() {
+        return None;
+    }
+    let owner = ctx.owners().owner(pod);
+    let object = format!("Pod {namespace}/{}", pod.metadata.name);
+    let act = format!("Mesh the controller: set {INJECT}: \"enabled\"");
+    let annotation = pod.metadata.annotation(INJECT).unwrap_or("not set");
+    Some(
+        ctx.finding(
+            subject(link),
+            "the controller of the link has no linkerd-proxy, so its gateway probes have no identity. The gateway \
+             counts as not alive, and mirror services get no endpoints",
+        )
+        .parameter("without-proxy")
+        .tie(mirrors_of(cluster))
+        .evidence(Evidence::field(&object, "spec.containers", "no linkerd-proxy"))
+        .evidence(Evidence::field(object, format!("metadata.annotations[{INJECT}]"), annotation))
+        // linkerd check requires only that it runs.
+        .fails_rows([])
+        .remedy(rewrite::meshed(ctx, Remedy::new(), &act, &owner, &[pod])),
+    )
 }
 
 fn too_many(ctx: &Context<'_>, link: &Link, controllers: &[&Workload]) -> Finding {
