@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
-use super::args::Check;
+use super::args::{Check, Manifests};
 use super::evidence::{self, EvidenceSource, Read};
 use super::examine::{self, Examination};
 use super::format::{Format, Output};
@@ -16,7 +16,7 @@ use super::{
     publish, request, rerun_from_bundle, saved, verify, waivers,
 };
 use crate::chart::gitops::Installed;
-use crate::checks::{self, Settings};
+use crate::checks::{self, Settings, Upgrade};
 use crate::collect::Collected;
 use crate::command::{Flag, Repeated, Rerun, meshdoctor};
 use crate::inspect::link_endpoints;
@@ -68,12 +68,15 @@ pub(super) type Watch<'a> = &'a mut dyn FnMut(&Cluster);
 
 /// Checks one cluster.
 pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> {
+    depends_on_given(args)?;
     if let Some(path) = &args.verify {
         return verify::run(args, path);
     }
     let began = Instant::now();
     let loaded = request::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
+    let to_install = with_release_to_install(args, knowledge)?;
+    let args = to_install.as_ref().unwrap_or(args);
     asks_well(args, knowledge)?;
     let opened = evidence::open(&args.evidence, &args.verbosity)?;
     let again = opened
@@ -300,6 +303,7 @@ fn heeds_its_time(args: &Check, collected: &mut Collected, judged: Option<&mut C
 
 /// Validates the options before anything is read.
 pub(super) fn is_well_asked(args: &Check) -> anyhow::Result<()> {
+    depends_on_given(args)?;
     if let Some(path) = &args.verify {
         let read = verify::read(path, "--verify").map(|_| ());
         return Ok(read.map_err(|stop| config::placed(stop, "verify", path))?);
@@ -310,10 +314,62 @@ pub(super) fn is_well_asked(args: &Check) -> anyhow::Result<()> {
     let loaded = request::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
     asks_well(args, knowledge)?;
+    with_release_to_install(args, knowledge)?;
     waivers::baseline(args)?;
     request::upgrade(&args.rehearsal, knowledge)?;
     chart::chart_values(args, knowledge)?;
     Ok(())
+}
+
+/// Whether Linkerd is not installed yet.
+fn is_before_install(args: &Check) -> bool {
+    args.stage.pre || args.stage.crds
+}
+
+/// Rejects flags without the flag that they belong to. The parser accepts them next to a flag that excludes it.
+fn depends_on_given(args: &Check) -> Result<(), Stop> {
+    let Manifests { manifests, linkerd_version, kubernetes_version, with, prune, values, chart, .. } =
+        &args.manifests;
+    request::has_target(&args.rehearsal)?;
+    let has_manifests = !manifests.is_empty() || !values.is_empty();
+    let has_release = has_manifests || is_before_install(args);
+    let read = "leave it out: the version of the cluster is read";
+    let dependent = [
+        (
+            "--linkerd-version",
+            linkerd_version.is_some(),
+            has_release,
+            "--manifests, --pre or --crds",
+            "leave it out",
+        ),
+        ("--kubernetes-version", kubernetes_version.is_some(), has_manifests, "--manifests", read),
+        ("--prune", prune.is_some(), !with.is_empty(), "--with", "leave it out"),
+        ("--chart", chart.is_some(), !values.is_empty(), "--values", "leave it out"),
+    ];
+    match dependent.into_iter().find(|(_, is_given, has_needed, ..)| *is_given && !has_needed) {
+        Some((flag, _, _, needed, next)) => Err(Stop::usage(format!("{flag} needs {needed}"), next)),
+        None => Ok(()),
+    }
+}
+
+/// Before an installation, `--linkerd-version` names the expected release. A minor resolves as that of `--to`.
+fn with_release_to_install(args: &Check, knowledge: &Knowledge) -> Result<Option<Check>, Stop> {
+    let Some(given) = args.manifests.linkerd_version.as_ref().filter(|_| is_before_install(args)) else {
+        return Ok(None);
+    };
+    if args.expected_version.is_some() {
+        let next = "name the release to install with one of them";
+        return Err(Stop::usage("--linkerd-version and --expected-version are given", next));
+    }
+    let release = Upgrade::target(given.as_str(), knowledge.releases()).map_err(|error| {
+        let next = "name a minor such as 2.20 or a release such as edge-26.8.3; for a newer release, give current \
+                    release data with --knowledge";
+        Stop::usage(format!("--linkerd-version: {error}"), next)
+    })?;
+    let mut check = args.clone();
+    check.manifests.linkerd_version = None;
+    check.expected_version = Some(release);
+    Ok(Some(check))
 }
 
 /// Errors in flags are reported before anything is read, and therefore even if files are missing.

@@ -120,8 +120,22 @@ pub(super) fn defect<'a>(id: &str, knowledge: &'a Knowledge) -> Result<&'a Known
     })
 }
 
+/// Rejects flags of an upgrade without its target, which the parser accepts next to a flag that excludes the target.
+pub(super) fn has_target(rehearsal: &Rehearsal) -> Result<(), Stop> {
+    let Rehearsal { to, from, to_kubernetes } = rehearsal;
+    let next =
+        "name the release to upgrade to: --to 2.20. Before an installation, use --pre --linkerd-version 2.20";
+    let needs = |flag: &str| Err(Stop::usage(format!("{flag} needs --to"), next));
+    match (to, from, to_kubernetes) {
+        (None, Some(_), _) => needs("--from"),
+        (None, None, Some(_)) => needs("--to-kubernetes"),
+        (Some(_), _, _) | (None, None, None) => Ok(()),
+    }
+}
+
 /// The upgrade of `--to`.
 pub(super) fn upgrade(rehearsal: &Rehearsal, knowledge: &Knowledge) -> Result<Option<Upgrade>, Stop> {
+    has_target(rehearsal)?;
     let Rehearsal { to: Some(given), from, to_kubernetes } = rehearsal.clone() else { return Ok(None) };
     let upgrade = Upgrade::new(&given, from, to_kubernetes, knowledge.releases());
     upgrade.map(Some).map_err(|error| {

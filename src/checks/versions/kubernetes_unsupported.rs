@@ -8,7 +8,9 @@ use crate::version::{Channel, K8sMinor, LinkerdVersion};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = installed(ctx);
     let server = ctx.server_version()?;
-    let (linkerd, seen) = match installed? {
+    let installed = installed?;
+    let is_first = installed.is_none();
+    let (linkerd, seen) = match installed {
         Some(installed) if !about_to_be(ctx) => installed,
         None if !about_to_be(ctx) && ctx.cli_version().is_err() => return Err(none_installed()),
         Some(_) | None => release(ctx)?,
@@ -36,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the API server is newer than the newest Kubernetes that the Linkerd release documents; no \
              failure is known from that alone",
             format!("up to {}", range.documented_maximum),
-            documented_later(ctx, server.minor()),
+            documented_later(ctx, server.minor(), is_first),
         )
     } else {
         return Ok(Verdict::fine());
@@ -87,11 +89,16 @@ fn upgrade(ctx: &Context<'_>, server: K8sMinor, minimum: K8sMinor) -> Remedy {
     }
 }
 
-fn documented_later(ctx: &Context<'_>, server: K8sMinor) -> Remedy {
+/// The step if a later release documents the version of the cluster; `is_first`: no release is installed.
+fn documented_later(ctx: &Context<'_>, server: K8sMinor, is_first: bool) -> Remedy {
     let remedy = Remedy::new();
     let documented =
         ctx.knowledge.releases().rows().iter().find(|row| row.kubernetes.documented_maximum >= server);
     match documented {
+        Some(row) if is_first => remedy.step(
+            StepKind::Upgrade,
+            format!("Install Linkerd {} or later, whose documentation names {server}", row.minor),
+        ),
         Some(row) => remedy.step(
             StepKind::Upgrade,
             format!("Plan the upgrade to Linkerd {}, whose documentation names {server}", row.minor),

@@ -23,9 +23,10 @@ pub struct Manifests {
         conflicts_with_all = ["with", "live", "nodes", "logs", "pre", "crds", "verify", "save"],
     )]
     pub manifests: Vec<PathBuf>,
-    /// With --manifests: the Linkerd release to check for, if they do not contain the control plane.
+    /// With --manifests: the Linkerd release to check for, if they do not contain the control plane. With --pre or
+    /// --crds: the release to install.
     ///
-    /// With --bundle, the release of the bundle is used.
+    /// With --manifests and --bundle, the release of the bundle is used.
     #[arg(long, value_name = "RELEASE", requires = "manifests", value_parser = linkerd_version)]
     pub linkerd_version: Option<LinkerdVersion>,
     /// With --manifests: the Kubernetes version to check for, such as 1.34.
