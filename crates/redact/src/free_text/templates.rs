@@ -13,6 +13,8 @@ use crate::knowledge::{FreeText, Hole, Knowledge};
 
 /// Characters that stand in for parts: a private area, which is removed from texts before.
 const PLACES: Range<u32> = 0xF_0000..0xF_FFFE;
+/// The beginning of an answer of Gatekeeper, before the name of the first constraint.
+const DENIED: &str = "denied the request: [";
 /// Maximum length of the content of a hole.
 const LONGEST: usize = 253;
 /// Maximum length of the number of a temporary directory.
@@ -92,6 +94,7 @@ fn spans(known: &FreeText, text: &str) -> Vec<Range<usize>> {
             }
         }
     }
+    found.extend(violations(known, text));
     found.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
     let mut end = 0;
     found.retain(|span| {
@@ -102,6 +105,25 @@ fn spans(known: &FreeText, text: &str) -> Vec<Range<usize>> {
         is_next
     });
     found
+}
+
+/// The names of constraints at the beginning of further lines of an answer of Gatekeeper, which has one line for each
+/// violation: `denied the request: [first] ...`, then `[second] ...`.
+fn violations(known: &FreeText, text: &str) -> Vec<Range<usize>> {
+    let Some(answer) = memmem::find(text.as_bytes(), DENIED.as_bytes()) else { return Vec::new() };
+    let from = answer + DENIED.len();
+    let breaks = ["\n[", "\\n["].into_iter().flat_map(|mark| {
+        let at = memmem::find_iter(&text.as_bytes()[from..], mark.as_bytes())
+            .map(move |at| from + at + mark.len());
+        at.collect::<Vec<_>>()
+    });
+    let name = |at: usize| {
+        let length = text[at..].find(']')?;
+        let content = &text[at..at + length];
+        let is_name = !content.is_empty() && content.len() <= LONGEST && is_object(known, content);
+        (is_name && content.chars().all(|c| belongs(Hole::Name, c))).then_some(at - 1..at + length + 1)
+    };
+    breaks.filter_map(name).collect()
 }
 
 /// End of the holes and the texts behind them.
@@ -214,6 +236,16 @@ mod tests {
         assert_eq!(kept.restore(&kept.text).unwrap(), text);
         assert!(kept.restore("REDACTED(len=5)").is_err());
         assert!(Kept::take("serviceaccounts", &[]).is_none());
+    }
+
+    #[test]
+    fn each_line_of_gatekeeper_keeps_its_constraint() {
+        let text = "denied the request: [limits] no limits\n[limits] none either\n[allowed-repos] no\n[aB3xK9dE6gH9] x";
+        let kept = Kept::take(text, &[]).unwrap();
+        assert!(!kept.text.contains("limits]") && !kept.text.contains("allowed-repos"), "{}", kept.text);
+        assert!(kept.text.contains("[aB3xK9dE6gH9]"), "{}", kept.text);
+        assert_eq!(kept.restore(&kept.text).unwrap(), text);
+        assert!(Kept::take("no answer\n[allowed-repos] no", &[]).is_none());
     }
 
     #[test]
