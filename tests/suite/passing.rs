@@ -179,6 +179,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "ports[]",
             "notPorts[]",
             "addresses[].address",
+            "externalName",
             "cidr",
             "except[]",
             "clusterIP",

@@ -68,6 +68,9 @@ pub struct ServiceSpec {
     /// ClusterIP, NodePort, LoadBalancer or ExternalName; empty means the first.
     #[serde(rename = "type", deserialize_with = "nullable")]
     pub kind: Word,
+    /// The host name that clients get for an ExternalName Service.
+    #[serde(deserialize_with = "nullable")]
+    pub external_name: String,
     /// Its address; headless and ExternalName Services have none.
     #[serde(rename = "clusterIP")]
     pub cluster_ip: ClusterIp,
@@ -272,8 +275,8 @@ impl Listed for Service {
     const KIND: Kind = Kind::Service;
     const INFO: KindInfo = KindInfo {
         aliases: &["svc"],
-        passes: "{spec: {clusterIP: word, clusterIPs: word, type: word, selector: labels, ports: {name: \
-                 text, protocol: word, appProtocol: word, targetPort: text}, ipFamilies: word, \
+        passes: "{spec: {clusterIP: word, clusterIPs: word, type: word, externalName: address, selector: \
+                 labels, ports: {name: text, protocol: word, appProtocol: word, targetPort: text}, ipFamilies: word, \
                  ipFamilyPolicy: word, sessionAffinity: word, internalTrafficPolicy: word, \
                  externalTrafficPolicy: word}, status: {loadBalancer: {ingress: {ip: text, hostname: \
                  text}}}}",

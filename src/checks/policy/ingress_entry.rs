@@ -107,6 +107,17 @@ impl<'a> Entry<'a> {
         Some((service, service.spec.ports.iter().find(is_port)?))
     }
 
+    /// The number of the port, if it is written as one.
+    pub(super) fn number(&self) -> Option<u16> {
+        match self {
+            Entry::Path(_, _, to) => to.port.number,
+            Entry::Rule(_, _, to) => match &to.port {
+                Some(TargetPort::Number(number)) => Some(*number),
+                Some(TargetPort::Name(_)) | None => None,
+            },
+        }
+    }
+
     /// Whether a controller serves it.
     pub(super) fn is_served(&self, classes: &Classes<'_>, caller: &Caller<'_>) -> bool {
         match self {

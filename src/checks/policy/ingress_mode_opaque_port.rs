@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// Whether the proxy of a pod requires a policy for HTTP in ingress mode.
-fn requires_policies(ctx: &Context<'_>, pod: &Pod) -> bool {
+pub(super) fn requires_policies(ctx: &Context<'_>, pod: &Pod) -> bool {
     let version = pod.spec.proxy().and_then(tag_version);
     let known = ctx.knowledge.policy_controller();
     version.is_none_or(|version| known.ingress_mode_policies(&version, ctx.knowledge) != Contains::No)

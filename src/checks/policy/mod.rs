@@ -17,6 +17,7 @@ mod identity_without_proxy;
 mod ingress;
 mod ingress_bypasses_routes;
 mod ingress_entry;
+mod ingress_mode_external_name;
 mod ingress_mode_opaque_port;
 mod ingress_refused;
 mod mirror_bypassed;
@@ -77,6 +78,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "identity-unknown", identity_unknown),
     row!("policy", "identity-without-proxy", identity_without_proxy),
     row!("policy", "ingress-bypasses-routes", ingress_bypasses_routes),
+    row!("policy", "ingress-mode-external-name", ingress_mode_external_name),
     row!("policy", "ingress-mode-opaque-port", ingress_mode_opaque_port),
     row!("policy", "ingress-refused", ingress_refused),
     row!("policy", "mirror-bypassed", mirror_bypassed),

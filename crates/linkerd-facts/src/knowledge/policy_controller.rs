@@ -19,6 +19,8 @@ pub struct PolicyController {
     probe_uris_stable: Release,
     app_protocol: EdgeTag,
     ingress_mode_policies: EdgeTag,
+    ingress_mode_policies_stable: Release,
+    external_policies: EdgeTag,
     linkerd_http_routes: EdgeTag,
     gateway_http_routes: EdgeTag,
     grpc_route_status: EdgeTag,
@@ -98,7 +100,19 @@ impl PolicyController {
 
     /// Whether a proxy in ingress mode answers HTTP requests for opaque ports with an error.
     pub fn ingress_mode_policies(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.ingress_mode_policies), knowledge.minors())
+        let introduced =
+            Introduced::at_edge(self.ingress_mode_policies).and_stable(self.ingress_mode_policies_stable);
+        version.contains(&introduced, knowledge.minors())
+    }
+
+    /// The first edge that returns policies for addresses outside of the cluster.
+    pub fn first_with_external_policies(&self) -> EdgeTag {
+        self.external_policies
+    }
+
+    /// Whether it returns policies for addresses outside of the cluster.
+    pub fn external_policies(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.external_policies), knowledge.minors())
     }
 
     /// The first edge that reads the routes of a resource, such as `grpcroutes.gateway.networking.k8s.io`; `None` for
