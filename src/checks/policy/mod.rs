@@ -43,6 +43,7 @@ mod route_backend_elsewhere;
 mod route_backend_port_undeclared;
 mod route_backend_without_endpoints;
 mod route_not_accepted;
+mod route_on_tls_port;
 mod route_parent_port_undeclared;
 mod route_status_unwritten;
 mod route_without_clients;
@@ -103,6 +104,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "route-backend-port-undeclared", route_backend_port_undeclared),
     row!("policy", "route-backend-without-endpoints", route_backend_without_endpoints),
     row!("policy", "route-not-accepted", route_not_accepted),
+    row!("policy", "route-on-tls-port", route_on_tls_port),
     row!("policy", "route-parent-port-undeclared", route_parent_port_undeclared),
     row!("policy", "route-status-unwritten", route_status_unwritten),
     row!("policy", "route-without-clients", route_without_clients),

@@ -63,7 +63,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The ports of a pod's HTTP probes, and whether they are sent over TLS.
-fn probed(pod: &Pod) -> impl Iterator<Item = (u16, bool)> {
+pub(super) fn probed(pod: &Pod) -> impl Iterator<Item = (u16, bool)> {
     let own = pod.spec.all_containers().filter(|container| !LINKERDS.contains(&container.name.as_str()));
     own.flat_map(|container| {
         let probes = container.http_probes();
@@ -73,14 +73,19 @@ fn probed(pod: &Pod) -> impl Iterator<Item = (u16, bool)> {
 
 /// The ports of a Service that are declared as HTTPS.
 fn of_https(service: &Service) -> impl Iterator<Item = &ServicePort> {
-    let is_https = |port: &&ServicePort| match port.app_protocol.as_str() {
-        "" => port.name == "https" || port.name.starts_with("https-"),
-        protocol => protocol.eq_ignore_ascii_case("https"),
-    };
-    service.spec.tcp_ports().filter(is_https)
+    service.spec.tcp_ports().filter(|port| is_https(port))
 }
 
-fn describe(port: &ServicePort) -> String {
+/// Whether a Service port is declared as HTTPS.
+pub(super) fn is_https(port: &ServicePort) -> bool {
+    match port.app_protocol.as_str() {
+        "" => port.name == "https" || port.name.starts_with("https-"),
+        protocol => protocol.eq_ignore_ascii_case("https"),
+    }
+}
+
+/// The name or protocol by which a port is declared as HTTPS.
+pub(super) fn describe(port: &ServicePort) -> String {
     match port.app_protocol.as_str() {
         "" => format!("name {}, port {}", port.name, port.port),
         protocol => format!("appProtocol {protocol}, port {}", port.port),
