@@ -32,8 +32,13 @@ pub(super) use charts::{
 use current_certificates::Kept;
 pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead, without_key};
 pub(super) use guard::{IssuerWritten, force};
-pub(super) use stored::{OVERRIDES_FILE, Stored, issuer_to_files, stored_issuer_to_files};
+pub(super) use stored::{
+    OVERRIDES_FILE, Stored, issuer_to_files, stored_issuer_to_files, stored_key_to_file,
+};
 pub(super) use unsaved_options::{Unstored, unstored};
+
+/// The act of a step that applies the installation again, unchanged.
+pub(super) const REAPPLY: &str = "Reapply the control plane. Destination and the injector may restart: the charts make new webhook certificates";
 
 /// The part of the installation to change.
 #[derive(Debug, Clone, Default)]

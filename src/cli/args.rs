@@ -217,9 +217,9 @@ pub struct EvidenceArgs {
     pub logs: Vec<LogsArg>,
     /// Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards.
     ///
-    /// DURATION is 30s by default. Read are, of each workload, the newest ready pod and the one whose proxy restarted
-    /// most, and pods with findings: at most 200 proxies, in 20 seconds per read. Only known series are kept. Each
-    /// replica of destination is also requested for the endpoints of at most 200 Service ports.
+    /// DURATION is 30s by default. Of each workload, it reads the newest ready pod and the one whose proxy
+    /// restarted most, and pods with findings: at most 200 proxies, in 20 seconds per read. Only known series are kept.
+    /// It also asks each replica of destination for the endpoints of at most 200 Service ports.
     #[arg(
         long,
         value_name = "DURATION",
@@ -237,7 +237,7 @@ pub struct EvidenceArgs {
     pub prometheus: PrometheusArgs,
     /// Output of 'linkerd diagnostics' in a file, to compare with the cluster or bundle. Repeatable.
     ///
-    /// Accepted are proxy-metrics, controller-metrics, endpoints -o json, policy, what a proxy or controller serves
+    /// It takes proxy-metrics, controller-metrics, endpoints -o json, policy, what a proxy or controller serves
     /// at /metrics, and /federate of Prometheus. For policy and /metrics, add the pod and the port that were queried.
     /// Metrics that were read twice, with some time in between, also show what grew.
     #[arg(long, value_name = "[NAMESPACE/POD:PORT=]FILE", value_parser = diagnostics)]
@@ -263,7 +263,7 @@ pub struct EvidenceArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Verbosity {
-    /// Show everything that is shortened otherwise; for check, also symptoms, infos and versions.
+    /// Show everything, nothing shortened; for check, also symptoms, infos and versions.
     ///
     /// `-v=2` also prints what is read on standard error: requests, bytes and time of each item.
     #[arg(

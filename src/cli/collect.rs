@@ -1,5 +1,7 @@
 //! `meshdoctor collect`: writes the redacted evidence for all checks into one bundle.
 
+use std::collections::BTreeSet;
+
 use super::args::Collect;
 use super::evidence::{self, EvidenceSource, Save};
 use super::stop::Stop;
@@ -22,6 +24,12 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     };
     let checks = request::select(&policy, Knowledge::embedded())?;
     let mut items = policy::run_items(&checks);
+    // The bundle can rehearse an upgrade, too.
+    let of_upgrades = policy.of_all_modes().unwrap_or_default();
+    let of_upgrades = of_upgrades.into_iter().filter(|check| check.card().front.with_an_upgrade().is_some());
+    let of_upgrades = policy::items(&of_upgrades.collect::<Vec<_>>());
+    let only_of_upgrades: BTreeSet<Item> = of_upgrades.difference(&items).cloned().collect();
+    items.extend(of_upgrades);
     let node_pods = Some(&args.node_pods).filter(|flags| flags.node_pods);
     if node_pods.is_some() {
         items.insert(Item::NodeFiles);
@@ -37,7 +45,9 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
         return Err(trouble.context("the bundle was not saved"));
     }
     let cluster = &read.collected.cluster;
-    let missing = missing(cluster);
+    let mut missing = missing(cluster);
+    // The role for checks does not include them.
+    missing.retain(|gap| !only_of_upgrades.contains(&gap.request.item));
     if !args.verbosity.quiet {
         let nodes = cluster.nodes.as_ref().map_or(0, Vec::len);
         output::print_line(&format!(

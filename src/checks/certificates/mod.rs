@@ -58,6 +58,8 @@ mod webhook_key_mismatch;
 mod webhook_secret_invalid;
 mod webhooks;
 
+pub(super) use stranded::later;
+
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("certificates", "anchor-replaced-at-renewal", anchor_replaced_at_renewal),

@@ -41,8 +41,6 @@ const CURRENT_ROOT: &str = "ca-current.crt";
 
 /// The key of the current trust anchor.
 const ROOT_KEY: &str = "ca.key";
-/// The certificate of the stored issuer, if that is the trust anchor.
-const STORED_ROOT: &str = "ca-stored.crt";
 
 /// Adds the command that makes a new root, under which another tool makes the issuer.
 pub(super) fn new_root_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
@@ -91,8 +89,11 @@ fn new_issuer_by(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
     let end = end_of_anchors(ctx).map(|end| end.to_string());
     let issuer = issuer.words("--not-after").arg(end.as_deref().unwrap_or(YEAR)).words("--ca");
     let issuer = issuer.arg(CURRENT_ROOT).words("--ca-key").arg(ROOT_KEY);
-    let ends =
-        if end.is_some() { ". The issuer ends with the anchor, so replace the anchor before" } else { "" };
+    let ends = if end.is_some() {
+        ". It expires with the anchor, so replace the anchor before that date"
+    } else {
+        ""
+    };
     let make = format!("{make} a new issuer with the step CLI under the current trust anchor");
     let read = current_bundle(ctx).to_file(CURRENT_ROOT);
     let issuer = Line::from(insecurely(issuer));
@@ -100,7 +101,7 @@ fn new_issuer_by(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
         let text = format!(
             "{make}, whose key the first lines read from the values that the installation stores{ends}"
         );
-        let key = upgrade::stored_issuer_to_files(ctx, STORED_ROOT, ROOT_KEY);
+        let key = upgrade::stored_key_to_file(ctx, ROOT_KEY);
         let deleted = program("rm").words("-f").arg(upgrade::OVERRIDES_FILE).arg(ROOT_KEY);
         let lines = key.into_iter().chain([read, issuer.and(deleted)]);
         return remedy.run(StepKind::Command, text, Command::lines(lines).whole());
@@ -310,8 +311,8 @@ fn restart(ctx: &Context<'_>, remedy: Remedy, next: Option<&Step>, cuts_off: boo
     let namespace = &ctx.namespaces().control_plane;
     let act = match cuts_off {
         true => {
-            "Restart the control plane, which reads the trust anchors only at startup. Then replace the old pods at \
-             once: they cannot reach it"
+            "Restart the control plane, which reads the trust anchors only at startup. Old pods cannot reach it from \
+             then on, so do the next step at once"
         }
         false => {
             "Restart the control plane, which reads the trust anchors only at startup, and wait until it runs"

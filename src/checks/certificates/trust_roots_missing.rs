@@ -4,7 +4,7 @@ use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, need_c
 use super::remedy;
 use crate::certificates::{PemDamage, damage, from_bundle};
 use crate::checks::trust_roots::chart_writes_bundle;
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade::{self, Options, REAPPLY};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -93,7 +93,7 @@ fn damaged(ctx: &Context<'_>, damage: PemDamage, read: bool) -> Finding {
 /// Has the chart, or the tool used instead, write the ConfigMap again.
 fn write_again(ctx: &Context<'_>) -> Remedy {
     let (is_in_chart, others) = match chart_writes_bundle(ctx) {
-        Some(true) => return applied(ctx, Remedy::new(), "Reapply the control plane"),
+        Some(true) => return applied(ctx, Remedy::new(), REAPPLY),
         Some(false) => (
             false,
             "Find out why trust-manager, or the tool used instead, does not write the ConfigMap with the key \

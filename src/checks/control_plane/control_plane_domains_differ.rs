@@ -2,7 +2,7 @@
 //! namespace than the installation.
 
 use crate::checks::control_plane::installation::{of_control_plane, values};
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade::{self, Options, REAPPLY};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
@@ -172,5 +172,5 @@ fn reapplied(ctx: &Context<'_>, deployment: &str) -> Remedy {
         "Compare the arguments with the installation, and find out what changed them",
         kubectl().namespace(home).words("get").operand(format!("deployment/{deployment}")).words("-o yaml"),
     );
-    upgrade::step(ctx, steps, StepKind::Command, "Reapply the control plane", Options::none())
+    upgrade::step(ctx, steps, StepKind::Command, REAPPLY, Options::none())
 }

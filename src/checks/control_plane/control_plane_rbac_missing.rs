@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::control_plane::installation::{config, of_control_plane, unmarked};
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade::{self, Options, REAPPLY};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
@@ -119,7 +119,7 @@ fn finding(
             ask.words("-A").option("--as", account)
         },
     );
-    let again = "Reapply the control plane";
+    let again = REAPPLY;
     let verified = if lacking.is_empty() { Remedy::verified_by(ask.clone()) } else { Remedy::new() };
     let remedy = upgrade::step(ctx, verified, StepKind::Command, again, Options::none());
     let remedy = match lacking.is_empty() {

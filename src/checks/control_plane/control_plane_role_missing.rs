@@ -2,7 +2,7 @@
 //! too little.
 
 use crate::checks::control_plane::installation::of_control_plane;
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade::{self, Options, REAPPLY};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
@@ -141,7 +141,7 @@ fn finding(ctx: &Context<'_>, role: &NamespacedRole, wrong: Wrong<'_>) -> Findin
         }
         (None, _) => kubectl().namespace(namespace).words("get role").operand(&role.role),
     };
-    let again = "Reapply the control plane";
+    let again = REAPPLY;
     let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::none());
     let finding = ctx
         .finding(Subject::object(wrong.kind, namespace, wrong.name), message)

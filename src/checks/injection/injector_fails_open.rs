@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::unmeshed::{RequestTime, Unmeshed, injector_webhook, renewals, unmeshed};
+use crate::checks::certificates::later;
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::viz::egress_is_down;
@@ -108,7 +109,9 @@ fn finding(
         .timeline(timeline(ctx, victims))
         .remedy(match egress {
             Some(_) => renewed(ctx, victims),
-            None => remedy(ctx, victims, windows.is_empty()),
+            None => later(ctx, "injector-fails-open")
+                .filter(|_| victims.is_empty())
+                .unwrap_or_else(|| remedy(ctx, victims, windows.is_empty())),
         });
     let finding = match victims.is_empty() {
         true => finding.fact("failurePolicy Ignore (the default)"),

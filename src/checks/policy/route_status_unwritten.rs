@@ -58,7 +58,9 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
         .run(
             StepKind::Command,
             "Read the log of the policy controller: why does no replica take the Lease?",
-            kubectl().namespace(namespace).words("logs deployment/linkerd-destination -c policy --tail=200"),
+            kubectl().namespace(namespace).words(
+                "logs -l linkerd.io/control-plane-component=destination -c policy --prefix --tail=200",
+            ),
         )
         .run(
             StepKind::Command,

@@ -264,14 +264,22 @@ pub(in crate::checks) fn stored_issuer_to_files(
     certificate: &'static str,
     key: &'static str,
 ) -> [Line; 5] {
+    let [opened, stored, private, written] = stored_key_to_file(ctx, key);
+    [opened, stored, stored_part("crtPEM", certificate), private, written]
+}
+
+/// The lines that write the key of the stored issuer to a file. Only the user may read it.
+pub(in crate::checks) fn stored_key_to_file(ctx: &Context<'_>, key: &'static str) -> [Line; 4] {
     let private = |file: &'static str| Line::from(program("install").words("-m 600 /dev/null").arg(file));
     let stored = entry(ctx, "get secret linkerd-config-overrides", STORED_VALUES);
     let stored = stored.pipe(program("base64").words("-d")).to_file(OVERRIDES_FILE);
-    let part = |name: &str, file: &'static str| {
-        let script = format!("/{name}:/{{p=1; next}} p&&/:/{{exit}} p{{sub(/^ +/, \"\"); print}}");
-        Line::from(program("awk").arg(script).arg(OVERRIDES_FILE)).to_file(file)
-    };
-    [private(OVERRIDES_FILE), stored, part("crtPEM", certificate), private(key), part("keyPEM", key)]
+    [private(OVERRIDES_FILE), stored, private(key), stored_part("keyPEM", key)]
+}
+
+/// The line that writes a PEM text of the stored values to a file.
+fn stored_part(name: &str, file: &'static str) -> Line {
+    let script = format!("/{name}:/{{p=1; next}} p&&/:/{{exit}} p{{sub(/^ +/, \"\"); print}}");
+    Line::from(program("awk").arg(script).arg(OVERRIDES_FILE)).to_file(file)
 }
 
 /// `--ignore-cluster`: otherwise the CLI refuses an existing installation. The values of files are set last:

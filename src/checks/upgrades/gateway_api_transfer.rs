@@ -12,12 +12,16 @@ use crate::checks::versions::gateway_api::GROUP;
 use crate::command::{Arg, Command, helm, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::model::control_plane::CREATED_BY;
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::managed_by::Release;
 use crate::objects::CustomResourceDefinition;
 
 /// Values with which any release of the chart omits them.
 const LEFT_OUT: [&str; 4] =
     ["installGatewayAPI=false", "enableHttpRoutes=false", "enableTlsRoutes=false", "enableTcpRoutes=false"];
+
+/// Labels of objects that Linkerd's charts install.
+const OF_LINKERD: [&str; 3] = [CONTROL_PLANE_NS, "helm.sh/chart", "app.kubernetes.io/managed-by"];
 
 /// Definitions that one owner manages.
 pub(super) struct HeldDefinitions<'a> {
@@ -80,10 +84,15 @@ impl<'a> HeldDefinitions<'a> {
             }
         };
         let gone = [HELM_RELEASE, HELM_NAMESPACE, CREATED_BY].map(|key| format!("{key}-"));
+        let labels = OF_LINKERD.map(|key| format!("{key}-"));
+        let label = kubectl().words("label crd").operands(self.names.iter().copied());
         remedy.run(
             StepKind::Command,
-            "Mark them as no longer managed by Linkerd",
-            annotate().operands(gone.iter().map(String::as_str).map(Arg::from)),
+            "Mark them as no longer managed by Linkerd: otherwise `linkerd uninstall` lists them",
+            Command::lines([
+                annotate().operands(gone.iter().map(String::as_str).map(Arg::from)),
+                label.operands(labels.iter().map(String::as_str).map(Arg::from)),
+            ]),
         )
     }
 }

@@ -12,25 +12,34 @@ use crate::card::Part;
 use crate::checks::cni::chart::onto;
 use crate::checks::control_plane::installation::values;
 use crate::checks::restart;
+use crate::checks::upgrade::{CRDS_CHART, chart_number, managed_by, release_of_crds};
 use crate::checks::versions::cli_install::install;
 use crate::checks::versions::gateway_api::{
     HTTP, bring, brings_gateway_api, definition, install_bundle, stored_again,
 };
+use crate::checks::viz::first_with_ports;
 use crate::checks::{Context, Upgrade};
 use crate::command::{Call, Command, kubectl, linkerd, meshdoctor, program};
 use crate::finding::{Remedy, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::knowledge::{Between, ReleaseRow};
 use crate::model::cni;
-use crate::model::managed_by::ManagedBy;
+use crate::model::control_plane::proxy_version;
+use crate::model::managed_by::{Installer, ManagedBy};
 use crate::model::owners::Owner;
-use crate::objects::{DaemonSet, Namespace};
+use crate::objects::{DaemonSet, Namespace, Pod};
 use crate::version::LinkerdVersion;
 
-/// File name of the bundle from before the upgrade.
-const BEFORE: &str = "before-upgrade.tar.gz";
-/// File name of the report with numbers of proxies from before the upgrade.
-const NUMBERS: &str = "before-upgrade.json";
+/// File name of the bundle from before the upgrade to a release.
+fn bundle_before(to: &LinkerdVersion) -> String {
+    format!("before-{to}.tar.gz")
+}
+
+/// File name of the report with numbers of proxies from before the upgrade to a release.
+fn numbers_before(to: &LinkerdVersion) -> String {
+    format!("before-{to}.json")
+}
+
 /// Checks to run after the data plane is upgraded.
 const DATA_PLANE: &str = "data-plane-skew,proxy-not-ready,pod-missing-proxy";
 /// Checks to run after the control plane is ready: whether all of it has the release.
@@ -45,28 +54,44 @@ const EXTENSIONS: [&str; 3] = ["jaeger", "multicluster", "viz"];
 /// The plan from the installed release to the target. `None` unless the target is a later minor or release.
 pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Plan> {
     let from = super::Upgrade::from_context(ctx).ok()?.from;
-    if from.same_release(&upgrade.to) {
-        return None;
-    }
-    let hops = hops(ctx, &from, &upgrade.to)?;
-    let mut phases = vec![before(ctx, &from, &hops)];
+    let target = &upgrade.to;
+    let lags = oldest_proxy(ctx, &from).is_some();
+    let hops = match from.same_release(target) {
+        true if lags => Vec::new(),
+        true => return None,
+        false => hops(ctx, &from, target)?,
+    };
+    let mut phases = vec![before(ctx, &from, &hops, target)];
+    let of_data_plane = |release: &LinkerdVersion| Phase {
+        title: format!("Data plane to {release}"),
+        part: Part::DataPlane,
+        release: Some(release.clone()),
+        remedy: data_plane(ctx, release, target),
+    };
+    // An upgrade that began earlier ends first: no release supports proxies two minors behind.
+    phases.extend(lags.then(|| of_data_plane(&from)));
     let mut reached = Reached::now(ctx).with_cli(ctx);
     let mut earlier = from.clone();
     for release in hops.clone() {
         hop(ctx, (&earlier, &release), &mut reached, &mut phases);
-        earlier = release.clone();
-        let remedy = data_plane(ctx, &release);
-        let title = format!("Data plane to {release}");
-        phases.push(Phase { title, part: Part::DataPlane, release: Some(release), remedy });
+        phases.push(of_data_plane(&release));
+        earlier = release;
     }
-    phases.push(rollback::phase(ctx, &from, &hops));
+    phases.extend((!hops.is_empty()).then(|| rollback::phase(ctx, &from, &hops)));
     let connection = &ctx.settings.rerun.connection;
     phases.iter_mut().for_each(|phase| phase.remedy = std::mem::take(&mut phase.remedy).aimed(connection));
     Some(Plan { phases, recorded: None })
 }
 
+/// Whether the plan has a phase that moves the Gateway API out of Linkerd's charts.
+pub(super) fn moves_gateway_api(ctx: &Context<'_>, from: &LinkerdVersion, to: &LinkerdVersion) -> bool {
+    let mut reached = Reached::now(ctx);
+    let mut hops = hops(ctx, from, to).into_iter().flatten();
+    hops.any(|release| reached.next_gateway_api(ctx, &release).is_some())
+}
+
 /// The target releases in order; `None` if the target is older.
-pub(super) fn hops(
+pub(in crate::checks) fn hops(
     ctx: &Context<'_>,
     from: &LinkerdVersion,
     to: &LinkerdVersion,
@@ -81,8 +106,28 @@ pub(super) fn hops(
     Some(rows.map(ReleaseRow::release).chain([to.clone()]).collect())
 }
 
-/// The preparation: `from` is the installed release, `hops` the target releases in order.
-fn before(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> Phase {
+/// The oldest release of a running proxy, if its minor is older than that of the control plane: an earlier upgrade has
+/// not ended. Reads `pods`.
+pub(super) fn oldest_proxy(ctx: &Context<'_>, control_plane: &LinkerdVersion) -> Option<LinkerdVersion> {
+    let table = ctx.knowledge.minors();
+    let minor = control_plane.minor(table)?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let meshed = ctx.for_steps::<Pod>().iter().filter(|pod| {
+        let meta = &pod.metadata;
+        meta.namespace != home && !pod.is_finished() && meta.deletion_timestamp.is_none()
+    });
+    let versions = meshed.filter(|pod| pod.spec.proxy().is_some()).filter_map(proxy_version);
+    let behind = versions.filter_map(|version| Some((version.minor(table)?, version)));
+    behind.filter(|(own, _)| *own < minor).min_by_key(|(own, _)| *own).map(|(_, version)| version)
+}
+
+/// The preparation: `from` is the installed release, `hops` the releases up to the target in order.
+fn before(
+    ctx: &Context<'_>,
+    from: &LinkerdVersion,
+    hops: &[LinkerdVersion],
+    target: &LinkerdVersion,
+) -> Phase {
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
@@ -92,13 +137,13 @@ fn before(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> 
         )
         .run(
             StepKind::Command,
-            "Save the current state, for comparison and rollback",
-            meshdoctor().words("collect --output").arg(BEFORE),
+            "Save the current state, redacted, for a later comparison with meshdoctor diff",
+            meshdoctor().words("collect --output").arg(bundle_before(target)),
         )
         .run(
             StepKind::Command,
             "Save the numbers of proxies (failures, latency, memory), at a time with the usual traffic",
-            meshdoctor().words("check --proxies=2m --fail-on never --output").arg(format!("json={NUMBERS}")),
+            meshdoctor().words("check --proxies=2m --fail-on never --output").arg(format!("json={}", numbers_before(target))),
         )
         .run(
             StepKind::Command,
@@ -106,8 +151,11 @@ fn before(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> 
              lists first",
             meshdoctor().words("check --only certificates --fail-on warning"),
         );
-    let before = std::iter::once(from).chain(hops);
-    let remedy = before.zip(hops).fold(remedy, |remedy, hop| pull::tried(ctx, remedy, hop));
+    let mut reached = Reached::now(ctx);
+    let remedy = hops.iter().fold(remedy, |remedy, to| {
+        let plugin = reached.next_plugin(ctx, to);
+        pull::tried(ctx, remedy, (from, to), plugin.as_ref())
+    });
     Phase { title: "Before".to_owned(), part: Part::Before, release: None, remedy }
 }
 
@@ -173,9 +221,29 @@ fn cli_and_crds(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) -
         "From here on keep the CRDs, even in a rollback: older ones may lack a version in which objects \
          are stored by now",
     );
-    remedy.shown_by(
-        meshdoctor().words("check --crds --expected-version").arg(to.to_string()).words("--only crd-missing"),
-    )
+    let check =
+        meshdoctor().words("check --crds --expected-version").arg(to.to_string()).words("--only crd-missing");
+    let applied = mark_of_crds(ctx, to).map(|mark| {
+        let read = kubectl().words("get crd servers.policy.linkerd.io -o yaml");
+        read.pipe(program("grep").words("-F").arg(mark))
+    });
+    remedy.shown_by(Command::lines(applied.into_iter().chain([check.into()])))
+}
+
+/// The text in Linkerd's CRDs that names the release that installed them, as the CLI or Helm writes it. Reads CRDs and
+/// `deployments.apps`.
+fn mark_of_crds(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<String> {
+    let by = managed_by(ctx);
+    if by.gitops.is_some() {
+        return None;
+    }
+    match (release_of_crds(ctx), by.installer) {
+        (Some(_), _) => {
+            chart_number(ctx.knowledge, CRDS_CHART.0, to).map(|it| format!("{}-{it}", CRDS_CHART.0))
+        }
+        (None, Some(Installer::Cli)) => Some(format!("linkerd/cli {to}")),
+        (None, _) => None,
+    }
 }
 
 fn control_plane(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion)) -> Remedy {
@@ -226,11 +294,24 @@ fn extensions(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion))
     let checked = names.iter().filter(|name| EXTENSIONS.contains(name));
     let checked: Vec<&str> =
         checked.map(|name| if *name == "multicluster" { LINK_DEFINITION } else { *name }).collect();
-    Some(match checked.is_empty() {
-        true => remedy,
-        false => remedy
-            .shown_by(meshdoctor().words("check --only").arg(checked.join(",")).words("--fail-on warning")),
-    })
+    // What the release of viz brings itself ends with a later one, and no step of this phase repairs it.
+    let later = first_with_ports(ctx, to).filter(|_| names.contains(&"viz"));
+    let remedy = match &later {
+        Some(later) => remedy.step(
+            StepKind::Note,
+            format!(
+                "viz of {to} does not scrape the renamed ports of the control plane (viz-scrape-mismatch): \
+                 viz of {later} or later does"
+            ),
+        ),
+        None => remedy,
+    };
+    if checked.is_empty() {
+        return Some(remedy);
+    }
+    let check = meshdoctor().words("check --only").arg(checked.join(","));
+    let check = if later.is_some() { check.words("--skip viz-scrape-mismatch") } else { check };
+    Some(remedy.shown_by(check.words("--fail-on warning")))
 }
 
 /// Whether the chart of the CRDs manages the Gateway API by then, and the release's chart would omit it by
@@ -257,7 +338,7 @@ fn no_return(release: &LinkerdVersion) -> String {
 }
 
 /// The steps that upgrade the data plane after the control plane of a release.
-fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion) -> Remedy {
+fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion, target: &LinkerdVersion) -> Remedy {
     let act = "Restart meshed workloads, one namespace at a time: each pod gets the new proxy when it is \
      created";
     let remedy = Remedy::new().step(StepKind::Note, no_return(release));
@@ -279,7 +360,7 @@ fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion) -> Remedy {
             meshdoctor().words("check --only").arg(DATA_PLANE).words("--fail-on info"),
             meshdoctor()
                 .words("check --proxies=2m --before")
-                .arg(NUMBERS)
+                .arg(numbers_before(target))
                 .words("--only")
                 .arg(crate::checks::TRAFFIC)
                 .words("--fail-on warning"),
@@ -340,6 +421,21 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
 /// do not install it.
 fn gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) -> Option<Phase> {
     let step = reached.next_gateway_api(ctx, to)?;
+    if let Some(older) = &step.replaced_with {
+        let held = HeldDefinitions::find(ctx, step.definition)?;
+        let remedy = held.handed_over(ctx, Remedy::new());
+        return Some(Phase {
+            title: format!("Gateway API v{}, which the CRDs of {to} would replace with v{older}", step.there),
+            part: Part::GatewayApi,
+            release: Some(to.clone()),
+            remedy: remedy.shown_by(
+                meshdoctor()
+                    .words("check --to")
+                    .arg(to.to_string())
+                    .words("--only upgrade-orphans-gateway-api --fail-on info"),
+            ),
+        });
+    }
     let remedy = match step.stored_as_alpha {
         Some(grpc) => stored_again(Remedy::new(), grpc, step.stores_v1),
         None => Remedy::new(),

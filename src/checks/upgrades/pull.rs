@@ -10,7 +10,7 @@ use crate::finding::{Evidence, Remedy, StepKind};
 use crate::model::cni;
 use crate::model::installed::COMPONENT;
 use crate::objects::{Meta, Pod};
-use crate::version::LinkerdVersion;
+use crate::version::{CniVersion, LinkerdVersion};
 
 /// The label of the pods that try a pull.
 const LABEL: &str = "meshdoctor-pull=test";
@@ -18,13 +18,15 @@ const LABEL: &str = "meshdoctor-pull=test";
 const ACCOUNT: &str =
     r#"{"spec":{"serviceAccountName":"linkerd-destination","automountServiceAccountToken":false}}"#;
 
-/// Adds the steps that try to pull the images of a release. Reads `pods`.
+/// Adds the steps that try to pull the images of a release. `from`: the installed release, whose pods show the images;
+/// `plugin`: the version of linkerd-cni that comes with the release, if it changes. Reads `pods`.
 pub(super) fn tried(
     ctx: &Context<'_>,
     remedy: Remedy,
     (from, to): (&LinkerdVersion, &LinkerdVersion),
+    plugin: Option<&CniVersion>,
 ) -> Remedy {
-    let images = images(ctx, (from, to));
+    let images = images(ctx, (from, to), plugin);
     if images.is_empty() {
         return remedy;
     }
@@ -54,11 +56,15 @@ pub(super) fn tried(
 }
 
 /// The images of the control plane and of linkerd-cni that a release changes, in order.
-fn images(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion)) -> BTreeSet<String> {
+fn images(
+    ctx: &Context<'_>,
+    (from, to): (&LinkerdVersion, &LinkerdVersion),
+    plugin: Option<&CniVersion>,
+) -> BTreeSet<String> {
     let home = ctx.namespaces().control_plane.as_str();
     let evidence = || Evidence::other("--to", to.as_str());
     let way = Upgrade { from: from.clone(), seen: evidence(), to, target: evidence() };
-    let target = TargetImages::new(ctx, &way);
+    let target = TargetImages::with_plugin(ctx, &way, plugin);
     let none = Meta::default();
     let changed = |pod: &Pod| -> Vec<String> {
         let meta = &pod.metadata;

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 
 use semver::Version;
 
+use super::gateway_api_transfer::HeldDefinitions;
 use crate::checks::versions::gateway_api::{
     GRPC, HTTP, bundle, comes_with_linkerd, definition, is_refused, serves,
 };
@@ -27,6 +28,8 @@ pub(super) struct GatewayStep<'a> {
     pub(super) stored_as_alpha: Option<&'a CustomResourceDefinition>,
     /// Whether objects are stored as v1 by then.
     pub(super) stores_v1: bool,
+    /// The older version with which the chart of the release replaces a sufficient one.
+    pub(super) replaced_with: Option<Version>,
 }
 
 /// The state reached so far.
@@ -91,8 +94,12 @@ impl Reached {
         };
         self.gateway_api = Some(there.clone());
         let newer = bundle(http).is_some_and(|(_, today)| there > today);
+        let is_held = !self.brought && HeldDefinitions::find(ctx, http).is_some();
+        let replaced_with = bundled.filter(|bundled| is_held && **bundled < there).cloned();
         // A version that an earlier step installed satisfies its range.
-        if wanted.compare(&there) != Ordering::Less && (newer || serves(http, &wanted.http_route)) {
+        let is_enough =
+            wanted.compare(&there) != Ordering::Less && (newer || serves(http, &wanted.http_route));
+        if is_enough && replaced_with.is_none() {
             return None;
         }
         let grpc = definition(ctx, GRPC).ok().flatten();
@@ -105,8 +112,12 @@ impl Reached {
             definition: http,
             stored_as_alpha: grpc.filter(|grpc| !self.brought && is_refused(grpc, wanted)),
             stores_v1: grpc.is_some_and(stores_v1),
+            replaced_with: replaced_with.filter(|_| is_enough),
         };
-        (self.gateway_api, self.brought) = (Some(wanted.to_bring().clone()), true);
+        if step.replaced_with.is_none() {
+            self.gateway_api = Some(wanted.to_bring().clone());
+        }
+        self.brought = true;
         Some(step)
     }
 

@@ -5,9 +5,9 @@ use super::gitops::taken;
 use super::phases::Phase;
 use crate::card::Part;
 use crate::checks::Context;
-use crate::checks::upgrade::{managed_by, to_release};
+use crate::checks::upgrade::{CONTROL_PLANE, chart_number, managed_by, to_release};
 use crate::checks::versions::cli_install::install;
-use crate::command::{Arg, Command, helm, kubectl, program};
+use crate::command::{Arg, Command, Line, helm, kubectl, linkerd, meshdoctor, program};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::{Between, RetypedValue};
 use crate::model::managed_by::{Installer, Release};
@@ -39,12 +39,25 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
                 format!("Sync it with {owner}, and wait until the sync is complete"),
                 taken(owner),
             ),
-        (None, Some(Installer::Release(release))) => remedy.run(
-            StepKind::Command,
-            "Find the previous revision, and roll the control plane back to it, chart and values; keep the \
-             release of the CRDs",
-            rolled_back(release),
-        ),
+        (None, Some(Installer::Release(release))) => {
+            let before = std::iter::once(from).chain(hops).nth(hops.len().saturating_sub(1)).unwrap_or(from);
+            let number = chart_number(ctx.knowledge, CONTROL_PLANE.0, before);
+            let chart = number.map_or_else(String::new, |number| {
+                format!(", the newest with CHART {}-{number} for {before}", CONTROL_PLANE.0)
+            });
+            let act = format!(
+                "Find the previous revision{chart}, and roll the control plane back to it, chart and values. Keep the \
+                 release of the CRDs"
+            );
+            let remedy = remedy.run(StepKind::Command, act, rolled_back(release));
+            match ctx.knowledge.channels().origin(before) {
+                Some(_) => {
+                    let act = format!("Install the linkerd CLI {before} again");
+                    remedy.run(StepKind::Command, act, install(ctx.knowledge, before))
+                }
+                None => remedy,
+            }
+        }
         (None, Some(Installer::Cli)) => {
             let before = std::iter::once(from).chain(hops);
             before.zip(hops).fold(remedy, |remedy, (before, at)| {
@@ -58,6 +71,21 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
             "Then apply the control plane of the previous release again, with the tool that installed it",
         ),
     };
+    let home = ctx.namespaces().control_plane.as_str();
+    let checked = Line::from(linkerd().control_plane(home).words("check"));
+    let rolled = kubectl().namespace(home).words("rollout status deployment --timeout=10m");
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Wait until the control plane runs, and check it",
+        Command::lines([rolled.into(), checked]),
+    );
+    let newer = meshdoctor().words("check --only data-plane-skew --fail-on info");
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Apply the extensions of the previous release again, if they were upgraded. Restart the workloads that this \
+         lists as newer: pods that were created since the upgrade have the newer proxy",
+        newer,
+    );
     let remedy =
         remedy.step(StepKind::Note, "Keep the CRDs of the newer release: deleting a CRD deletes its objects");
     let remedy = remedy.step(StepKind::Note, lost(by.gitops.is_none() && by.release().is_some()));

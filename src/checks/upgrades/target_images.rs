@@ -10,9 +10,10 @@ use crate::checks::upgrade::managed_by;
 use crate::model::cni::INSTALLER;
 use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
 use crate::objects::{Meta, PodSpec};
-use crate::version::{Channel, ImageRef};
+use crate::version::{Channel, CniVersion, ImageRef};
 
 use super::Upgrade;
+use super::reached::Reached;
 
 /// The containers that run the proxy's image.
 const OF_PROXY: [&str; 2] = [PROXY_CONTAINER, VALIDATOR_CONTAINER];
@@ -59,8 +60,17 @@ pub(super) enum Part {
 }
 
 impl<'c, 'a> TargetImages<'c, 'a> {
-    /// Reads `deployments.apps` and `linkerd-config`.
+    /// Reads `deployments.apps`, `daemonsets.apps` and `linkerd-config`.
     pub(super) fn new(ctx: &'c Context<'a>, way: &'c Upgrade<'_>) -> TargetImages<'c, 'a> {
+        TargetImages::with_plugin(ctx, way, Reached::now(ctx).next_plugin(ctx, way.to).as_ref())
+    }
+
+    /// The same, with the version of linkerd-cni that comes with the target, if it changes.
+    pub(super) fn with_plugin(
+        ctx: &'c Context<'a>,
+        way: &'c Upgrade<'_>,
+        plugin: Option<&CniVersion>,
+    ) -> TargetImages<'c, 'a> {
         let values = values(ctx).ok();
         let by_cli = managed_by(ctx).is_by_cli();
         // The CLI renders its own release into these values; in a chart they are empty.
@@ -68,8 +78,6 @@ impl<'c, 'a> TargetImages<'c, 'a> {
             let text = values.as_ref().and_then(|values| values.text(path)).filter(|text| !text.is_empty());
             text.is_some_and(|text| !by_cli || text != way.from.as_str())
         };
-        let plugin =
-            ctx.settings.to_cni.as_ref().or_else(|| Some(ctx.upgrade()?.plugin.as_ref()?.by(by_cli)));
         TargetImages {
             pins_proxy: pins("proxy.image.version"),
             pins_controllers: pins("controllerImageVersion"),

@@ -1,14 +1,19 @@
 //! `upgrade-orphans-gateway-api`: Linkerd installed the Gateway API, and the target leaves it unmanaged.
 
 use super::Upgrade;
+use super::plan::moves_gateway_api;
 use crate::checks::versions::gateway_api::{
     BUNDLE, GRPC, HTTP, brings_gateway_api, bundle, comes_with_linkerd, definition,
 };
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
+use crate::command::meshdoctor;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::CREATED_BY;
 use crate::objects::CustomResourceDefinition;
+
+/// Linkerd's guide for the transfer.
+const TRANSFER: &str = "https://linkerd.io/2/tasks/gateway-api-ownership-migration/";
 
 /// Kinds that Linkerd also installed, in some releases.
 const OTHERS: [&str; 2] = ["tcproutes.gateway.networking.k8s.io", "tlsroutes.gateway.networking.k8s.io"];
@@ -38,8 +43,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let subject = |one: &CustomResourceDefinition| {
         Subject::object(Kind::CustomResourceDefinition, "", &one.metadata.name)
     };
-    let message = "Linkerd installed these Gateway API CRDs, and the target's charts no longer do. The \
-     CRDs stay at their version, and nothing upgrades them";
+    let message = "Linkerd installed these Gateway API CRDs, and the target's charts no longer do. Until their \
+                   ownership moves, nothing upgrades them to a version that the target supports";
     let seen = own.iter().flat_map(|one| {
         let object = format!("CustomResourceDefinition {}", one.metadata.name);
         let by = one.metadata.annotations.get(CREATED_BY);
@@ -48,20 +53,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .map(|(said, _)| Evidence::field(&object, format!("metadata.annotations[{BUNDLE}]"), said));
         by.into_iter().chain(of)
     });
-    let remedy = Remedy::new()
-        .step(
+    let transfer = || {
+        Remedy::new().step(
             StepKind::Note,
             format!(
-                "Choose how to install the Gateway API from now on: its own manifests, {} to {} for the \
-                 target, or installGatewayAPI=true in the values of linkerd-crds",
+                "Decide who installs the Gateway API from now on. For its own manifests, {} to {} for the target, \
+                 transfer the ownership of the CRDs: {TRANSFER}",
                 wanted.minimum, wanted.maximum
             ),
         )
-        .step(
-            StepKind::Note,
-            "Transfer the ownership of the CRDs: \
-             https://linkerd.io/2/tasks/gateway-api-ownership-migration/",
-        );
+    };
+    let remedy = match moves_gateway_api(ctx, &way.from, way.to) {
+        true => Remedy::new().run(
+            StepKind::Command,
+            "Follow the plan, which moves the CRDs to manifests of their own before a chart changes them",
+            meshdoctor().words("check --to").arg(way.to.to_string()).words("-o plan"),
+        ),
+        false => transfer(),
+    };
     let finding =
         ctx.finding(subject(first), message).evidences(seen).evidence(way.target.clone()).remedy(remedy);
     Ok(vec![own.iter().skip(1).fold(finding, |finding, one| finding.subject(subject(one)))].into())

@@ -1,10 +1,11 @@
 //! `upgrade-path`: the target is not the next minor of the same channel.
 
 use super::Upgrade;
+use super::plan::oldest_proxy;
 use crate::annotations::HELM_RELEASE;
 use crate::checks::control_plane::installation::minors;
 use crate::checks::{Context, Judgement};
-use crate::command::meshdoctor;
+use crate::command::{Call, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::{Origin, ReleaseRow};
 use crate::objects::CustomResourceDefinition;
@@ -83,7 +84,10 @@ fn about(ctx: &Context<'_>, way: &Upgrade<'_>, message: impl Into<String>) -> Fi
 fn skips(ctx: &Context<'_>, way: &Upgrade<'_>, from: Minor, to: Minor, distance: u32) -> Finding {
     let rows = ctx.knowledge.releases().rows();
     let between: Vec<&ReleaseRow> = rows.iter().filter(|row| row.minor > from && row.minor <= to).collect();
-    let minors_of = |row: &&ReleaseRow| format!("{} ({})", row.minor, row.release());
+    let minors_of = |row: &&ReleaseRow| match row.minor == to {
+        true => format!("{} ({})", row.minor, way.to),
+        false => format!("{} ({})", row.minor, row.release()),
+    };
     let hops = between.iter().map(minors_of).collect::<Vec<_>>().join(", ");
     let remedy = Remedy::new().run(
         StepKind::Command,
@@ -169,10 +173,34 @@ fn back(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
 }
 
 fn same(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
-    about(ctx, way, "This release is already installed. Applying it again changes only the values")
+    let Some(earlier) = oldest_proxy(ctx, &way.from) else {
+        return about(
+            ctx,
+            way,
+            "This release is already installed. Applying it again changes only the values",
+        )
         .severity(Severity::Info)
         .parameter("same")
-        .remedy(Remedy::new().step(StepKind::Note, "Name a later release with --to"))
+        .remedy(Remedy::new().step(StepKind::Note, "Name a later release with --to"));
+    };
+    let message = format!(
+        "The control plane already runs this release, but the upgrade has not ended: proxies still run {earlier}"
+    );
+    let to = |call: Call| call.words("--to").arg(way.to.to_string()).words("-o plan");
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            "Follow the plan, which restarts the workloads",
+            to(meshdoctor().words("check")),
+        )
+        .run(
+            StepKind::Command,
+            format!(
+                "Or, to return to {earlier}, follow Rollback, the last part of the plan of the whole upgrade"
+            ),
+            to(meshdoctor().words("check --from").arg(earlier.to_string())),
+        );
+    about(ctx, way, message).severity(Severity::Warning).parameter("same").remedy(remedy)
 }
 
 fn not_comparable(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {

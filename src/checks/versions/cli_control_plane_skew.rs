@@ -3,6 +3,7 @@
 use super::cli_install::install;
 use super::compared::all_failed;
 use crate::checks::control_plane::installation::{minors, of_control_plane};
+use crate::checks::upgrades::plan::hops;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -14,8 +15,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = of_control_plane(ctx);
     let cli = ctx.cli_version()?;
     let (control_plane, seen) = installed?;
-    // The CLI of the target is ready for the upgrade.
-    let is_ahead = ctx.settings.upgrade.as_ref().is_some_and(|upgrade| cli.same_build(&upgrade.to));
+    // The CLI of a release on the way is ready for the upgrade.
+    let is_ahead = ctx.settings.upgrade.as_ref().is_some_and(|upgrade| {
+        let mut hops = hops(ctx, &control_plane, &upgrade.to).into_iter().flatten();
+        cli.same_build(&upgrade.to) || hops.any(|release| cli.same_build(&release))
+    });
     if cli.same_build(&control_plane) || is_ahead {
         return Ok(Verdict::fine());
     }

@@ -30,6 +30,7 @@ mod viz_tap_injector_missing;
 mod viz_tap_key_mismatch;
 mod viz_tap_not_enabled;
 
+pub(super) use viz_scrape_mismatch::first_with_ports;
 pub(super) use viz_scrape_unauthorized::{allowing, denies};
 pub(super) use viz_tap_api_unavailable::egress_is_down;
 

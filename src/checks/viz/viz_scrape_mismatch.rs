@@ -238,13 +238,19 @@ fn lost(ctx: &Context<'_>, namespace: &str, name: &str, config: &ScrapeConfig) -
         .remedy(remedy(ctx))
 }
 
+/// The first release of viz whose jobs match the ports of the control plane, if those of `release` do not.
+pub(in crate::checks) fn first_with_ports(
+    ctx: &Context<'_>,
+    release: &LinkerdVersion,
+) -> Option<LinkerdVersion> {
+    let defect = ctx.knowledge.releases().defect(DEFECT)?;
+    let has_it = defect.affects(release, ctx.knowledge.minors()) != Contains::No;
+    has_it.then(|| LinkerdVersion::from(defect.until))
+}
+
 fn remedy(ctx: &Context<'_>) -> Remedy {
     let installed = of_control_plane(ctx).ok().map(|(version, _)| version);
-    let defect = ctx.knowledge.releases().defect(DEFECT);
-    let first = defect.zip(installed.as_ref()).and_then(|(defect, version)| {
-        let has_it = defect.affects(version, ctx.knowledge.minors()) != Contains::No;
-        has_it.then(|| LinkerdVersion::from(defect.until))
-    });
+    let first = installed.as_ref().and_then(|version| first_with_ports(ctx, version));
     let install = |into: &'static str| linkerd().words("viz install").pipe(kubectl().words(into));
     let of_release = first.as_ref().or(installed.as_ref());
     let preview = upgrade::guarded(of_release, install("diff -f -"));

@@ -34,7 +34,7 @@ pub struct Connection {
     /// steadily may take longer.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "30s")]
     pub request_timeout: Duration,
-    /// Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag,
+    /// Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag,
     /// reading a cluster and the checks may take 5m each.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = some_time)]
     pub timeout: Option<Duration>,

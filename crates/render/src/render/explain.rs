@@ -33,7 +33,7 @@ pub fn text(check: &'static Check, terminal: usize) -> String {
         _ = writeln!(text, "\nExample: {}", case.title);
         write_prose(&case.reason, columns, &mut text);
         text.push('\n');
-        write_example(&case.expect, columns, &mut text);
+        write_example(&findings_of(&case.expect), columns, &mut text);
     }
     if !front.references.is_empty() {
         _ = writeln!(text, "\nRead more");
@@ -160,6 +160,20 @@ fn is_time(word: &str) -> bool {
 }
 
 /// The report of an example, filled to the width.
+/// An expected report without the evidence that its case lacks, unless it is about nothing else.
+fn findings_of(expect: &str) -> String {
+    let mut is_gap = false;
+    let lines: Vec<&str> = expect
+        .lines()
+        .filter(|line| {
+            let continues = line.starts_with("  ") && is_gap;
+            is_gap = continues || line.starts_with("not checked:");
+            !is_gap
+        })
+        .collect();
+    if lines.iter().all(|line| line.trim().is_empty()) { expect.to_owned() } else { lines.join("\n") }
+}
+
 fn write_example(report: &str, columns: usize, text: &mut String) {
     let mut quoted: Vec<Quoted<'_>> = Vec::new();
     let mut row = "";

@@ -39,7 +39,7 @@ const LINES_OF_ONE: usize = 5;
 const LINES_OF_SEVERAL: usize = 3;
 
 /// Length in characters above which a line of a log in a plan is truncated.
-const LOGGED: usize = 280;
+const LOGGED: usize = 180;
 
 /// Columns of the label of a waived or known finding.
 const SET_ASIDE: usize = 10;

@@ -55,12 +55,13 @@ pub fn markdown(report: &Report) -> String {
     text.push('\n');
     let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
     let later = || roots().filter(|finding| finding.when == When::AfterUpgrade);
-    let plan = rehearsal.plan.as_ref();
+    let (plan, to) = (rehearsal.plan.as_ref(), rehearsal.to.to_string());
+    let target = Some(to.as_str());
     for title in [BREAKS, CHANGES] {
-        section(&mut text, title, plan, later().filter(|finding| title_of(finding) == title));
+        section(&mut text, title, (plan, target), later().filter(|finding| title_of(finding) == title));
     }
     let today = |finding: &&Finding| finding.when != When::AfterUpgrade && finding.severity > Severity::Info;
-    section(&mut text, "Repair before", plan, roots().filter(today));
+    section(&mut text, "Repair before", (plan, target), roots().filter(today));
     let gaps: Vec<_> =
         coverage::deciding(report).into_iter().filter(|gap| is_of_an_upgrade(&gap.checks)).collect();
     if !gaps.is_empty() {
@@ -99,12 +100,14 @@ pub fn markdown(report: &Report) -> String {
 /// Whether a remedy only names the plan: in the plan, it would point to itself.
 fn names_the_plan(remedy: &Remedy) -> bool {
     let mut commands = remedy.steps.iter().filter_map(|step| step.command.as_ref()).peekable();
-    commands.peek().is_some() && commands.all(is_the_plan)
+    commands.peek().is_some() && commands.all(|command| is_the_plan(command, None))
 }
 
-/// Whether a command prints the plan.
-fn is_the_plan(command: &Command) -> bool {
-    command.rendered().iter().all(|line| line.contains(" check --to ") && line.ends_with(" -o plan"))
+/// Whether a command prints the plan of an upgrade, or that of an upgrade to `target`.
+fn is_the_plan(command: &Command, target: Option<&str>) -> bool {
+    let of_target = |line: &str| target.is_none_or(|target| line.contains(&format!(" --to {target} ")));
+    let lines = command.rendered();
+    lines.iter().all(|line| line.contains(" check --to ") && line.ends_with(" -o plan") && of_target(line))
 }
 
 /// Whether the steps of a phase have all commands of a finding's steps.
@@ -170,7 +173,7 @@ pub(super) fn is_of_an_upgrade(checks: &[&str]) -> bool {
 fn section<'a>(
     text: &mut String,
     title: &str,
-    plan: Option<&Plan>,
+    (plan, target): (Option<&Plan>, Option<&str>),
     findings: impl Iterator<Item = &'a Finding>,
 ) {
     let mut findings = findings.peekable();
@@ -197,7 +200,7 @@ fn section<'a>(
         }
         for step in &finding.remedy.steps {
             _ = writeln!(text, "  - {}", clean(&step.text));
-            let others = step.command.iter().filter(|command| !is_the_plan(command));
+            let others = step.command.iter().filter(|command| !is_the_plan(command, target));
             for line in others.flat_map(Command::rendered) {
                 _ = writeln!(text, "    `{}`", clean(&line));
             }

@@ -40,7 +40,7 @@ pub fn table(walk: &Walk, look: Look) -> String {
     let mut causes_shown = false;
     for step in &shown {
         // Its words hold for the objects that were read.
-        let label = if step.lacks.is_some() { "likely" } else { outcome_label(step.outcome) };
+        let label = if step.lacks.is_some() { "likely ok" } else { outcome_label(step.outcome) };
         let word = pad(label, WORDS);
         let word = match step.outcome {
             Outcome::Passes => look.good(&word),

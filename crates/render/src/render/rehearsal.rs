@@ -9,7 +9,7 @@ use super::look::Look;
 use super::plan::{by_then, is_of_an_upgrade};
 use super::text::{count, wrap};
 use crate::card::Part;
-use crate::checks::Plan;
+use crate::checks::{Phase, Plan};
 use crate::finding::{Severity, Standing, When};
 use crate::report::{Rehearsal, Report};
 use crate::version::LinkerdVersion;
@@ -70,7 +70,8 @@ fn is_complete(report: &Report) -> bool {
 
 /// The phase until which the control plane can be rolled back, from 1: the first that restarts workloads.
 pub(super) fn rollback_until(plan: &Plan) -> Option<usize> {
-    (1..).zip(&plan.phases).find(|(_, phase)| phase.part == Part::DataPlane).map(|(number, _)| number)
+    let replaces_proxies = |phase: &Phase| matches!(phase.part, Part::DataPlane | Part::Extensions);
+    (1..).zip(&plan.phases).find(|(_, phase)| replaces_proxies(phase)).map(|(number, _)| number)
 }
 
 /// `UPGRADE to 2.20 (edge-26.6.3): NOT READY`, the findings of today and those of the upgrade as counts, the plan and

@@ -243,6 +243,39 @@ impl Order {
         Order { steps, shared }
     }
 
+    /// ` (after error 1)`, or ` (fixed by steps 1 and 2)` for a finding whose steps all belong to others, and ` (steps
+    /// 1, 2 and 6)` for one with further steps.
+    pub(super) fn note(&self, report: &Report, planned: &PlannedFinding) -> String {
+        let own = self.steps.get(&planned.number).filter(|_| self.shared.contains_key(&planned.number));
+        match (own, planned.after.is_empty()) {
+            (Some(own), _) => format!(" (fixed by {})", describe(&own.iter().copied().collect::<Vec<_>>())),
+            (None, true) => {
+                let own = self.steps.get(&planned.number);
+                let repairs = |step: &usize| &report.repair.steps[step - 1].repairs;
+                let is_foreign = |step: &usize| {
+                    repairs(step)
+                        .iter()
+                        .filter(|other| !self.shared.contains_key(other))
+                        .any(|other| *other < planned.number && self.steps.get(other) != own)
+                };
+                match own.filter(|own| own.iter().any(is_foreign)) {
+                    Some(own) => {
+                        let steps = describe(&own.iter().copied().collect::<Vec<_>>());
+                        match own.iter().all(is_foreign) {
+                            true => format!(" (fixed by {steps})"),
+                            false => format!(" ({steps})"),
+                        }
+                    }
+                    None => String::new(),
+                }
+            }
+            (None, false) => {
+                let numbers = planned.after.iter().map(|(number, _)| *number).collect();
+                format!(" (after {})", numbered(report, &numbers))
+            }
+        }
+    }
+
     /// The rows of a plan. A finding whose steps all belong to others follows these others; one without a step comes
     /// last.
     pub(super) fn rows<'p>(&self, plan: &'p RepairPlan) -> Vec<Row<'p>> {
@@ -383,7 +416,7 @@ impl<'a> PlanPrinter<'a> {
         let is_single = self.report.repair.findings.len() == 1;
         let word = finding.severity.label();
         let word = if is_single { word.to_uppercase() } else { format!("{word} {number}") };
-        let note = self.note(planned);
+        let note = self.order.note(self.report, planned);
         let columns = self.look.columns();
         let (name, moved) = named_within(finding, columns.saturating_sub(width(&word) + width(&note) + 2));
         let most = if is_single { NAMED } else { NAMED_OF_SEVERAL };
@@ -437,40 +470,6 @@ impl<'a> PlanPrinter<'a> {
         let planned = self.report.repair.findings.keys();
         let all: BTreeSet<String> = planned.flat_map(|&at| self.folding.symptoms_of(at, findings)).collect();
         self.details.symptoms(&all.into_iter().collect::<Vec<_>>().join(", "))
-    }
-
-    /// ` (after error 1)`, or ` (fixed by steps 1 and 2)` for a finding whose steps all belong to others, and ` (steps
-    /// 1, 2 and 6)` for one with further steps.
-    fn note(&self, planned: &PlannedFinding) -> String {
-        let own =
-            self.order.steps.get(&planned.number).filter(|_| self.order.shared.contains_key(&planned.number));
-        match (own, planned.after.is_empty()) {
-            (Some(own), _) => format!(" (fixed by {})", describe(&own.iter().copied().collect::<Vec<_>>())),
-            (None, true) => {
-                let own = self.order.steps.get(&planned.number);
-                let repairs = |step: &usize| &self.report.repair.steps[step - 1].repairs;
-                let is_foreign = |step: &usize| {
-                    repairs(step)
-                        .iter()
-                        .filter(|other| !self.order.shared.contains_key(other))
-                        .any(|other| *other < planned.number && self.order.steps.get(other) != own)
-                };
-                match own.filter(|own| own.iter().any(is_foreign)) {
-                    Some(own) => {
-                        let steps = describe(&own.iter().copied().collect::<Vec<_>>());
-                        match own.iter().all(is_foreign) {
-                            true => format!(" (fixed by {steps})"),
-                            false => format!(" ({steps})"),
-                        }
-                    }
-                    None => String::new(),
-                }
-            }
-            (None, false) => {
-                let numbers = planned.after.iter().map(|(number, _)| *number).collect();
-                format!(" (after {})", numbered(self.report, &numbers))
-            }
-        }
     }
 
     /// A step with its command; `repairs` if it repairs others than the finding above it. `is_stated`: an
@@ -564,7 +563,10 @@ impl<'a> PlanPrinter<'a> {
                      nothing)"
                 )
             }
-            // The reader has that CLI, and the command checks it.
+            // The reader of a dump may use another one.
+            None if self.report.origin.kind != "live" => {
+                format!("(with another linkerd CLI than {release}, such a command does nothing)")
+            }
             None => String::new(),
         }
     }

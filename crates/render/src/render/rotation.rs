@@ -73,11 +73,11 @@ fn all_steps(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
         text.push('\n');
         let kept = &rotation.kept;
         if !kept.steps.is_empty() {
-            let when = "If your applications' calls still work: these steps keep them. Do not restart anything before";
+            let when = "If calls between your applications still work, follow these steps, which keep them working. Restart nothing else meanwhile";
             section(&mut text, "keep", when, look);
             steps(&mut text, kept, LABELS, look);
             text.push('\n');
-            section(&mut text, "else", "If they fail already, repair in this order", look);
+            section(&mut text, "else", "If the calls fail already, repair in this order", look);
         }
         broken(&mut text, &answer.broken, !kept.steps.is_empty(), look);
     }
@@ -389,8 +389,13 @@ fn result(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
     let rotation = &answer.rotation;
     let what =
         asked.or(rotation.next().map(|next| next.stage)).map_or("any step of a rotation", Stage::title);
-    let first =
-        answer.broken.first().map(|first| format!(". Repair {} first", first.check)).unwrap_or_default();
+    let first = match answer.broken.first() {
+        Some(_) if !rotation.kept.steps.is_empty() => {
+            ". Follow the steps under keep if calls still work, else those under repair".to_owned()
+        }
+        Some(first) => format!(". Repair {} first", first.check),
+        None => String::new(),
+    };
     let said = match answer.decision(asked) {
         Decision::Go if rotation.phase == Phase::None && asked.is_none() => {
             look.good("No rotation is in progress; one may begin")

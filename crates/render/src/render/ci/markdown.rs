@@ -111,13 +111,14 @@ fn plan(parts: &mut Vec<Part>, report: &Report) {
     }
     parts.push(Part::first("\n## Repair plan\n".to_owned()));
     let rounds = plan.node_rounds();
-    for row in Order::from_plan(plan).rows(plan) {
+    let order = Order::from_plan(plan);
+    for row in order.rows(plan) {
         let (text, name) = match row {
             Row::Findings(numbers) => {
                 let own = plan.findings.iter().filter(|(_, planned)| numbers.contains(&planned.number));
                 let mut text = String::new();
                 own.for_each(|(&at, planned)| {
-                    planned_heading(&mut text, report, &report.findings[at], planned);
+                    planned_heading(&mut text, report, &order, (&report.findings[at], planned));
                 });
                 (text, "a finding of the plan".to_owned())
             }
@@ -159,18 +160,17 @@ fn step(
 }
 
 /// The heading of a finding above its steps.
-fn planned_heading(text: &mut String, report: &Report, finding: &Finding, planned: &PlannedFinding) {
+fn planned_heading(
+    text: &mut String,
+    report: &Report,
+    order: &Order,
+    (finding, planned): (&Finding, &PlannedFinding),
+) {
     let number = match report.repair.findings.len() {
         1 => String::new(),
         _ => format!(" {}", planned.number),
     };
-    let after = match planned.after.len() {
-        0 => String::new(),
-        _ => {
-            let numbers = planned.after.iter().map(|(number, _)| *number).collect();
-            format!(", after {}", repair::numbered(report, &numbers))
-        }
-    };
+    let after = order.note(report, planned);
     _ = writeln!(
         text,
         "\n**{}{number}: {}**, {}{}\n\n{}",

@@ -3,6 +3,7 @@
 use super::super::document::{Document, Outcome};
 use super::super::text::{count, some_of};
 use super::unchecked;
+use crate::checks::words::sentence;
 use crate::exit;
 use crate::finding::Severity;
 
@@ -38,7 +39,12 @@ pub(super) fn headline(document: &Document, is_healthy: bool) -> Headline {
         return line(class, &counts.collect::<Vec<_>>().join(", "), checks_found(document));
     }
     if let Some(why) = not_in_full(document) {
-        return line("warning", "Not fully checked", Some(why));
+        let passed = count(document.verdict.checks.passed, "check", "checks");
+        return line(
+            "warning",
+            "Not fully checked",
+            Some(format!("no errors or warnings; {passed} passed. {}", sentence(&why))),
+        );
     }
     let passed = format!("{} passed", count(document.verdict.checks.passed, "check", "checks"));
     let short = if is_healthy { "Healthy" } else { "No errors or warnings" };

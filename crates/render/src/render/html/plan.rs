@@ -33,11 +33,12 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
     }
     let mut is_open = false;
     let rounds = plan.node_rounds();
-    for row in Order::from_plan(plan).rows(plan) {
+    let order = Order::from_plan(plan);
+    for row in order.rows(plan) {
         match row {
             Row::Findings(numbers) => {
                 body.push_str(if std::mem::take(&mut is_open) { "</ol>" } else { "" });
-                numbers.iter().for_each(|&finding| heading(report, finding, body));
+                numbers.iter().for_each(|&finding| heading(report, &order, finding, body));
             }
             Row::Step { number, repairs } => {
                 if !std::mem::replace(&mut is_open, true) {
@@ -69,16 +70,13 @@ pub(super) fn numbered(report: &Report, at: usize) -> String {
 }
 
 /// A finding above its steps: severity, check, subjects and message.
-fn heading(report: &Report, number: usize, body: &mut String) {
+fn heading(report: &Report, order: &Order, number: usize, body: &mut String) {
     let planned = report.repair.findings.iter().find(|(_, planned)| planned.number == number);
     let Some((&at, planned)) = planned else { return };
     let finding = &report.findings[at];
-    let after = match planned.after.len() {
-        0 => String::new(),
-        _ => {
-            let numbers = planned.after.iter().map(|(number, _)| *number).collect();
-            format!(" <span class=\"faint\">after {}</span>", repair::numbered(report, &numbers))
-        }
+    let after = match order.note(report, planned) {
+        note if note.is_empty() => note,
+        note => format!("<span class=\"faint\">{note}</span>"),
     };
     _ = write!(
         body,

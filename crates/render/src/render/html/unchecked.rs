@@ -52,7 +52,7 @@ fn what(gap: &Gap) -> String {
             item
             @ (Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs | Item::Diagnostics),
         ) => item.query().map_or_else(|| gap.what.clone(), |asked| asked.describe(None)),
-        Ok(Item::List(_)) => format!("list of {}", gap.what),
+        Ok(Item::List(_)) => gap.what.clone(),
         Ok(_) | Err(_) => gap.what.clone(),
     }
 }
@@ -67,9 +67,9 @@ pub(super) fn deciding(document: &Document) -> Option<String> {
     let requested: Vec<&Gap> = document.coverage.gaps.iter().filter(|gap| gap.asked_for).collect();
     let first = requested.first()?;
     let words = match (first.why.as_str(), first.item.parse::<Item>()) {
-        ("perhaps-more", _) => format!("the {} may be incomplete", what(first)),
+        ("perhaps-more", _) => format!("the list of {} may be incomplete", what(first)),
         ("denied", _) => format!("the API server denied access to {}", what(first)),
-        (_, Ok(Item::List(_))) => format!("the {} is missing", what(first)),
+        (_, Ok(Item::List(_))) => format!("the list of {} is missing", what(first)),
         ("not-captured" | "not-offered" | "not-in-manifests", Ok(Item::Named { .. })) => {
             format!("{} was not provided", what(first))
         }

@@ -3,7 +3,6 @@
 use super::{NEXT_LINES, command_lines, in_two_lines};
 use crate::command::Command;
 use crate::finding::{Applies, Finding, Severity, Standing, When};
-use crate::kubectl::{self, Action};
 use crate::render::look::Look;
 use crate::render::steps::{alternatives_to_first, describe};
 use crate::render::subject;
@@ -19,8 +18,7 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let label = |words: &str| look.faint(&pad(words, 10));
     let instead = alternatives_to_first(&report.repair);
     let step = match instead.as_slice() {
-        [] if report.repair.findings.len() > 1 => "step 1: ".to_owned(),
-        [] => String::new(),
+        [] => "step 1: ".to_owned(),
         numbers => format!("step 1, or instead {}: ", describe(numbers)),
     };
     let command = |step: &PlanStep| -> Vec<String> {
@@ -41,14 +39,11 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let about = wrap(&about, room).into_iter().enumerate();
     let mut lines: Vec<String> =
         about.map(|(at, line)| format!("{}{line}", label(if at == 0 { "next" } else { "" }))).collect();
-    // What the command leaves to the reader is in the words.
     let applies_always = first.step.applies == Applies::Always;
     let is_whole = first.step.command.is_some() && (applies_always || first.step.applies == Applies::First);
-    if !is_whole || restarts_all(first) || only_reads(first) || first.step.is_conditional() {
-        let words = clean(first.step.without_requirement());
-        let words = wrap(if is_whole && applies_always { first_sentence(&words) } else { &words }, room);
-        lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
-    }
+    let words = clean(first.step.without_requirement());
+    let words = wrap(if is_whole && applies_always { first_sentence(&words) } else { &words }, room);
+    lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
     if is_whole {
         let required = first.step.command.as_ref().and_then(Command::required_cli);
         if let Some(release) = required.filter(|release| report.subject.cli.as_deref() != Some(release)) {
@@ -73,18 +68,6 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
 /// The first sentence of a step; the plan has the others.
 fn first_sentence(words: &str) -> &str {
     words.split_once(". ").map_or(words, |(first, _)| first)
-}
-
-/// Whether the command of a step restarts all Deployments of a namespace: the control plane.
-fn restarts_all(step: &PlanStep) -> bool {
-    let lines = step.step.command.as_ref().map(Command::rendered).unwrap_or_default();
-    lines.iter().any(|line| line.ends_with(" rollout restart deployment"))
-}
-
-/// Whether the command of a step changes nothing.
-fn only_reads(step: &PlanStep) -> bool {
-    let actions = step.step.command.as_ref().map(|command| kubectl::actions(&command.to_string()));
-    actions.is_some_and(|actions| actions.is_ok_and(|all| all.iter().all(|one| *one == Action::Observe)))
 }
 
 /// The first step of what a rehearsed upgrade brings. That of a downgrade leads back.
