@@ -56,7 +56,9 @@ fn trigger(row: &KnownDefect, release: &str) -> String {
     let trigger = row.trigger.as_ref().unwrap();
     let expression = trigger.expression.as_str();
     if let Some(example) = &row.example {
-        return cluster_block(row, Some(example));
+        // A pod states its own release.
+        let own = format!("linkerd/proxy:{release}");
+        return cluster_block(row, Some(example)).replace("linkerd/proxy:edge-22.12.1", &own);
     }
     if let Some(log) = trigger.log_rows().next() {
         let lines = Knowledge::embedded().mesh_logs().rows().iter().find(|known| known.id == log).unwrap();
