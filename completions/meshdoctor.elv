@@ -87,7 +87,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --namespace 'Check only workloads in these namespaces (comma-separated). The control plane is always checked'
             cand --to-cni 'The linkerd-cni version of the next upgrade, such as v1.6.8: reports what that upgrade would break'
             cand --manifests 'Check manifests without a cluster: files, folders or ''-'' for standard input. Several paths may follow'
-            cand --linkerd-version 'With --manifests: the Linkerd release to check for, if they do not contain the control plane'
+            cand --linkerd-version 'With --manifests: the Linkerd release to check for, if they do not contain the control plane. With --pre or --crds: the release to install'
             cand --kubernetes-version 'With --manifests: the Kubernetes version to check for, such as 1.34'
             cand --with 'Check the cluster or bundle as it would be with these manifests applied. Repeatable'
             cand --prune 'With --with: also delete objects with these labels that the manifests do not name, like kubectl apply --prune'

@@ -91,7 +91,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Check only workloads in these namespaces (comma-separated). The control plane is always checked')
             [CompletionResult]::new('--to-cni', '--to-cni', [CompletionResultType]::ParameterName, 'The linkerd-cni version of the next upgrade, such as v1.6.8: reports what that upgrade would break')
             [CompletionResult]::new('--manifests', '--manifests', [CompletionResultType]::ParameterName, 'Check manifests without a cluster: files, folders or ''-'' for standard input. Several paths may follow')
-            [CompletionResult]::new('--linkerd-version', '--linkerd-version', [CompletionResultType]::ParameterName, 'With --manifests: the Linkerd release to check for, if they do not contain the control plane')
+            [CompletionResult]::new('--linkerd-version', '--linkerd-version', [CompletionResultType]::ParameterName, 'With --manifests: the Linkerd release to check for, if they do not contain the control plane. With --pre or --crds: the release to install')
             [CompletionResult]::new('--kubernetes-version', '--kubernetes-version', [CompletionResultType]::ParameterName, 'With --manifests: the Kubernetes version to check for, such as 1.34')
             [CompletionResult]::new('--with', '--with', [CompletionResultType]::ParameterName, 'Check the cluster or bundle as it would be with these manifests applied. Repeatable')
             [CompletionResult]::new('--prune', '--prune', [CompletionResultType]::ParameterName, 'With --with: also delete objects with these labels that the manifests do not name, like kubectl apply --prune')
