@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::presence::Presence;
 use super::unmeshed::{RequestTime, Unmeshed, injector_webhook, renewals, unmeshed};
 use crate::checks::certificates::later;
 use crate::checks::serving::silent_injector;
@@ -33,17 +34,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     // Without pods, the finding would be about the webhook, and not about workloads.
     let pods = ctx.or_note(ctx.partial_list::<Pod>()).unwrap_or_default();
-    // Only pods that are newer than both the webhook and their annotation.
+    let presence = Presence::from_context(ctx, configuration);
+    // Only pods that are newer than the injector and their annotation, and that it did not receive.
     let mut victims = unmeshed(ctx, pods, ctx.optional_list::<Namespace>(), Some(webhook));
     victims.retain(|victim| {
-        if victim.asked == RequestTime::Later {
-            return false;
-        }
-        let times =
-            (victim.pod.metadata.creation_timestamp.get(), configuration.metadata.creation_timestamp.get());
-        !matches!(times, (Some(pod), Some(webhook)) if pod < webhook)
+        victim.asked != RequestTime::Later
+            && presence.installed_later(victim.pod).is_none()
+            && presence.skip_event(victim).is_none()
     });
-    Ok(vec![finding(ctx, configuration, webhook, &victims)].into())
+    Ok(vec![finding(ctx, configuration, webhook, &victims, &presence)].into())
 }
 
 fn finding(
@@ -51,13 +50,19 @@ fn finding(
     configuration: &WebhookConfiguration,
     webhook: &Webhook,
     victims: &[Unmeshed<'_>],
+    presence: &Presence<'_>,
 ) -> Finding {
     let name = &configuration.metadata.name;
     let object = format!("MutatingWebhookConfiguration {name}");
     let at = configuration.webhooks.iter().position(|w| w.name == webhook.name).unwrap_or_default();
     let policy = Evidence::field(&object, format!("webhooks[{at}].failurePolicy"), &webhook.failure_policy);
     let downtime = downtime(ctx);
-    let windows = windows(&downtime, victims);
+    let mut windows = windows(&downtime, victims);
+    if windows.is_empty() {
+        let starting: Option<BTreeSet<Evidence>> =
+            victims.iter().map(|victim| presence.started_later(victim.pod)).collect();
+        windows.extend(starting.unwrap_or_default());
+    }
     let ready = ready(&downtime, victims).filter(|_| windows.is_empty());
     let siblings = meshed_siblings(ctx, victims);
     let mut asked = victims.iter().zip(&siblings);

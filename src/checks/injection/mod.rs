@@ -26,6 +26,7 @@ mod passed_over;
 mod pod_missing_proxy;
 mod pod_security_refuses_proxy;
 mod pods_refused;
+mod presence;
 mod proxy_refused_by_quota;
 mod proxy_resources;
 mod scc_refuses_proxy;

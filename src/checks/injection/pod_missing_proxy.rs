@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use super::presence::Presence;
 use super::skipped::skipped;
 use super::unmeshed::{CREATED_ONLY, RequestTime, Unmeshed, are_predicted, injector_webhook, unmeshed};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
+use crate::command::{kubectl, own};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::model::injection::INJECT;
 use crate::model::owners::Owner;
 use crate::objects::service::{EXPORTED, MIRRORS_CLUSTER};
-use crate::objects::{Link, Namespace, Pod, Service, WebhookConfiguration};
+use crate::objects::{Link, Namespace, Pod, Service, Webhook, WebhookConfiguration};
 
 /// The annotation of a gateway's pods.
 const ENABLE_GATEWAY: &str = "config.linkerd.io/enable-gateway";
@@ -25,6 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("manifests contain no pods that already run"));
     }
     let webhook = injector_webhook(ctx)?;
+    let presence = webhook.map(|(configuration, _)| Presence::from_context(ctx, configuration));
     let mut by_owner: BTreeMap<(Owner, bool), Vec<Unmeshed<'_>>> = BTreeMap::new();
     for pod in unmeshed(ctx, pods, namespaces, webhook.map(|(_, webhook)| webhook)) {
         if !pod.judged_there {
@@ -33,28 +35,102 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = by_owner.iter().map(|((owner, later), pods)| match later {
         true => asked_later(ctx, owner, pods),
-        false => finding(ctx, owner, pods, webhook.map(|(configuration, _)| configuration)),
+        false => finding(ctx, owner, pods, Past::new(webhook, presence.as_ref(), pods)),
     });
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    pods: &[Unmeshed<'_>],
-    configuration: Option<&WebhookConfiguration>,
-) -> Finding {
+/// Why pods have no proxy, as far as it is known from their creation.
+enum Past {
+    /// The injector did not exist yet.
+    Uninstalled(Evidence),
+    /// No injector was ready, and pods are created nevertheless (failurePolicy Ignore).
+    Starting(Evidence),
+    /// The injector received and skipped them.
+    Skipped(Evidence),
+    Unknown,
+}
+
+impl Past {
+    fn new(
+        webhook: Option<(&WebhookConfiguration, &Webhook)>,
+        presence: Option<&Presence<'_>>,
+        pods: &[Unmeshed<'_>],
+    ) -> Past {
+        let (Some((_, webhook)), Some(presence)) = (webhook, presence) else { return Past::Unknown };
+        let of_all = |read: &dyn Fn(&Unmeshed<'_>) -> Option<Evidence>| {
+            let all: Option<Vec<Evidence>> = pods.iter().map(read).collect();
+            all.and_then(|all| all.into_iter().next())
+        };
+        if let Some(evidence) = of_all(&|one| presence.installed_later(one.pod)) {
+            return Past::Uninstalled(evidence);
+        }
+        if let Some(evidence) = of_all(&|one| presence.skip_event(one)) {
+            return Past::Skipped(evidence);
+        }
+        match of_all(&|one| presence.started_later(one.pod)).filter(|_| webhook.failure_policy == "Ignore") {
+            Some(evidence) => Past::Starting(evidence),
+            None => Past::Unknown,
+        }
+    }
+
+    fn message(&self) -> &'static str {
+        match self {
+            Past::Uninstalled(_) => {
+                "pods were created before the injector was installed, so they have no linkerd-proxy. They run outside \
+                 the mesh, unencrypted, and are denied wherever a mesh identity is required"
+            }
+            Past::Starting(_) => {
+                "pods were created before the injector was ready, so they have no linkerd-proxy. They run outside the \
+                 mesh, unencrypted, and are denied wherever a mesh identity is required"
+            }
+            Past::Skipped(_) => {
+                "the injector skipped pods when they were created, and injection is requested now. They run outside \
+                 the mesh, unencrypted, and are denied wherever a mesh identity is required"
+            }
+            Past::Unknown => {
+                "injection is requested, but pods have no linkerd-proxy. They run outside the mesh, \
+                 unencrypted, and are denied wherever a mesh identity is required"
+            }
+        }
+    }
+
+    fn evidence(self) -> Option<Evidence> {
+        match self {
+            Past::Uninstalled(evidence) | Past::Starting(evidence) | Past::Skipped(evidence) => {
+                Some(evidence)
+            }
+            Past::Unknown => None,
+        }
+    }
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>], past: Past) -> Finding {
     let names: Vec<String> = pods.iter().map(|unmeshed| unmeshed.pod.metadata.name.clone()).collect();
     let first = &pods[0];
     let (object, path) = first.asked_by();
-    let mut remedy = Remedy::new().run(
-        StepKind::Command,
-        "Check that the injector is ready. While it does not answer, new pods start without a proxy too",
-        kubectl()
-            .namespace(&ctx.namespaces().control_plane)
-            .words("get pods -l linkerd.io/control-plane-component=proxy-injector"),
-    );
+    let remedy = match past {
+        Past::Skipped(_) => Remedy::new(),
+        Past::Uninstalled(_) | Past::Starting(_) | Past::Unknown => Remedy::new().run(
+            StepKind::Command,
+            "Check that the injector is ready. While it does not answer, new pods start without a proxy too",
+            kubectl()
+                .namespace(&ctx.namespaces().control_plane)
+                .words("get pods -l linkerd.io/control-plane-component=proxy-injector"),
+        ),
+    };
+    let mut remedy = remedy;
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewPods, CREATED_ONLY));
+    if matches!(past, Past::Starting(_)) {
+        remedy = remedy.step(
+            StepKind::Note,
+            format!(
+                "To prevent this, run three injectors on different nodes and set webhookFailurePolicy: Fail; {} has \
+                 the steps",
+                own("explain injector-fails-open")
+            ),
+        );
+    }
     // Without its proxy the extension may fail, which its own rows of `linkerd check` report.
     let (severity, message) = if let Some(part) = MulticlusterPart::from_pod(ctx, first.pod) {
         part.without_proxy()
@@ -65,20 +141,19 @@ fn finding(
              outside the mesh because of that, but the extension may not work",
         )
     } else {
-        (
-            Severity::Error,
-            "injection is requested, but pods have no linkerd-proxy. They run outside the mesh, \
-             unencrypted, and are denied wherever a mesh identity is required",
-        )
+        (Severity::Error, past.message())
     };
-    ctx.finding(owner.subject(names), message)
+    let is_received = matches!(past, Past::Skipped(_));
+    let finding = ctx
+        .finding(owner.subject(names), message)
         .severity(severity)
         .evidence(Evidence::field(object, path, first.value))
         .evidence(containers(first.pod, pods.len() - 1))
-        .evidences(configuration.and_then(|configuration| created_earlier(first.pod, configuration)))
+        .evidences(past.evidence())
         .evidences(skipped(ctx, first))
-        .remedy(remedy)
-        .tie(silent_injector())
+        .remedy(remedy);
+    // An injector that skipped the pods is not silent.
+    if is_received { finding } else { finding.tie(silent_injector()) }
 }
 
 /// The parts of multicluster that do not work without a proxy, if this cluster needs them.
@@ -172,17 +247,4 @@ fn containers(pod: &Pod, more: usize) -> Evidence {
     let more = if more == 0 { String::new() } else { format!(" (and {more} more of its pods)") };
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     Evidence::field(object, "spec.containers", format!("{}{created}{more}", names.join(", ")))
-}
-
-/// Evidence that the pod is older than the webhook, which therefore could not change it.
-fn created_earlier(pod: &Pod, configuration: &WebhookConfiguration) -> Option<Evidence> {
-    let (pod, webhook) =
-        (pod.metadata.creation_timestamp.get()?, configuration.metadata.creation_timestamp.get()?);
-    (pod < webhook).then(|| {
-        Evidence::field(
-            format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
-            "metadata.creationTimestamp",
-            format!("{webhook}, after the pod"),
-        )
-    })
 }

@@ -3,12 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::unmeshed::{RequestTime, counts, unmeshed};
+use super::presence::Presence;
+use super::skipped::skipped;
+use super::unmeshed::{RequestTime, counts, restart_unmeshed, unmeshed};
 use crate::checks::admission::Rules;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
+use crate::command::{kubectl, program};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::serving;
@@ -152,8 +154,14 @@ fn passing(
     };
     let namespaces = ctx.partial_list::<Namespace>().ok()?;
     let mut without = unmeshed(ctx, pods, namespaces, Some(webhook));
+    let presence = Presence::from_context(ctx, configuration);
+    // The injector counts and reports each pod that it receives.
     without.retain(|unmeshed| {
-        unmeshed.asked != RequestTime::Later && !unmeshed.of_extension && recent(unmeshed.pod)
+        unmeshed.asked != RequestTime::Later
+            && !unmeshed.of_extension
+            && recent(unmeshed.pod)
+            && presence.could_have_been_called(unmeshed.pod)
+            && skipped(ctx, unmeshed).is_empty()
     });
     let owners: BTreeSet<_> = without.iter().map(|unmeshed| &unmeshed.owner).collect();
     let injected = |pod: &Pod| {
@@ -165,13 +173,28 @@ fn passing(
     {
         return None;
     }
+    let is_requested_at_creation = without.iter().any(|unmeshed| unmeshed.asked == RequestTime::AtCreation);
+    let cause = match is_requested_at_creation {
+        true => "Most likely the network blocks the API server from the injector",
+        false => {
+            "Either the network blocks the API server from the injector, or the namespaces were annotated after \
+             the pods were created"
+        }
+    };
+    let steps = match is_requested_at_creation {
+        true => remedy(ctx),
+        false => {
+            let steps = remedy(ctx).steps;
+            let mut first = decide(ctx);
+            first.steps.extend(steps);
+            first
+        }
+    };
     let finding = base(
         ctx,
         configuration,
         &format!(
-            "the injector is ready, but no pod of the last {} that requests a proxy has one. Most likely \
-             the network blocks the API server from the injector. With failurePolicy Ignore, pods then \
-             start unmeshed",
+            "the injector is ready, but no pod of the last {} that requests a proxy has one. {cause}",
             ctx.param_text("minutes")
         ),
     )
@@ -188,8 +211,21 @@ fn passing(
     .evidences(context(ctx, webhook))
     .timeline(moments::pods_created(without.iter().map(|unmeshed| unmeshed.pod), "created without a proxy"))
     .timeline(moments::created("MutatingWebhookConfiguration", &configuration.metadata, "created"))
-    .remedy(remedy(ctx));
+    .remedy(restart_unmeshed(ctx, steps, Some(webhook)));
     Some(without.iter().fold(finding, |finding, unmeshed| finding.tie(unmeshed.tie())))
+}
+
+/// The step that shows whether the API server reaches the injector, which logs each pod that it receives.
+fn decide(ctx: &Context<'_>) -> Remedy {
+    let log = kubectl().namespace(&ctx.namespaces().control_plane).words(
+        "logs -l linkerd.io/control-plane-component=proxy-injector -c proxy-injector --tail=-1 --since=1h",
+    );
+    Remedy::new().run(
+        StepKind::Command,
+        "Look for pods that the injector received. If its log lists any, the network is not at fault: only restart the \
+         workloads",
+        log.pipe(program("grep").arg("received pod/")),
+    )
 }
 
 fn base(ctx: &Context<'_>, configuration: &WebhookConfiguration, message: &str) -> Finding {
