@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::version::LinkerdVersion;
 
+mod chart_change;
 mod chart_settings;
 mod evidence;
 mod forced;
@@ -20,6 +21,7 @@ mod subject;
 mod timeline;
 mod value_change;
 
+pub use chart_change::keep_values;
 pub use chart_settings::{ChartSetting, ChartSettings};
 pub use evidence::{Evidence, ManifestLocation, Place, Reference};
 pub use forced::{CUTS_OFF, Forced, lift_forced};

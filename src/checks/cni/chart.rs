@@ -73,7 +73,7 @@ pub(super) fn set(
             releases(release),
         ),
         Some(Installer::Release(release)) => {
-            remedy.run(StepKind::ChartValue, words, by_helm(release, chart, values))
+            remedy.run(StepKind::ChartValue, words, by_helm(release, chart, values)).chart(settings(values))
         }
         Some(Installer::Chart) => remedy
             .step(
@@ -140,7 +140,9 @@ fn unknown(
     };
     let remedy = remedy.run(StepKind::ChartValue, format!("{words} (if Helm installed it)"), by_helm);
     let applied = cli(ctx, target, values).pipe(kubectl().words("apply -f -"));
-    remedy.run(StepKind::ChartValue, format!("{words} (if the linkerd CLI installed it)"), applied)
+    remedy
+        .run(StepKind::ChartValue, format!("{words} (if the linkerd CLI installed it)"), applied)
+        .chart(settings(values))
 }
 
 /// A release of Helm, as arguments.
@@ -240,11 +242,11 @@ fn by_cli(
             (None, None) => line,
         }
     };
-    remedy.run(StepKind::Note, compare(ctx, target, values), into(kubectl().words("diff -f -"))).run(
-        StepKind::ChartValue,
-        words,
-        into(kubectl().words("apply -f -")),
-    )
+    remedy
+        .run(StepKind::Note, compare(ctx, target, values), into(kubectl().words("diff -f -")))
+        .chart(settings(values))
+        .run(StepKind::ChartValue, words, into(kubectl().words("apply -f -")))
+        .chart(settings(values))
 }
 
 /// `linkerd install-cni` with its earlier options and the new values.

@@ -16,6 +16,10 @@ use crate::model::node::{Looked, MULTUS_DIR, NodeSnapshot};
 use crate::objects::{ConfigMap, Node};
 use crate::version::K8sVersion;
 
+/// The message about an entry in the runtime's directory, if that is multus's.
+const OWNED: &str = "linkerd-cni writes its entry to the directory whose configuration multus owns and rewrites: it \
+                     can be lost at any time, and new meshed pods on the node then get no traffic rules";
+
 /// One of the two directories that the chart sets.
 struct Dir {
     /// The key of linkerd-cni's ConfigMap.
@@ -105,7 +109,10 @@ fn conf_dir(
             if multus.is_some() { "runtime's multus" } else { "runtime" }
         ),
     );
-    Some(mismatch(ctx, &snapshot.node, config, &CONF, &used, source).remedy(remedy(ctx, &CONF, &used, false)))
+    Some(
+        mismatch(ctx, &snapshot.node, config, (&CONF, CONF.message), &used, source)
+            .remedy(remedy(ctx, &CONF, &used, false)),
+    )
 }
 
 fn bin_dir(
@@ -139,7 +146,7 @@ fn bin_dir(
                 "is the directory that the runtime searches, without linkerd-cni",
             );
             let loaded = !nodes.loaded(ctx, snapshot).entries.is_empty();
-            let finding = mismatch(ctx, &snapshot.node, config, &BIN, first, source)
+            let finding = mismatch(ctx, &snapshot.node, config, (&BIN, BIN.message), first, source)
                 .remedy(remedy(ctx, &BIN, first, loaded));
             Some(finding.tie(on_node("plugin-missing", &snapshot.node)))
         }
@@ -174,7 +181,9 @@ fn usually(
 ) -> Finding {
     let name = &node.metadata.name;
     let source = Evidence::other(format!("node {name}"), format!("{} uses {usual}", platform.title));
-    mismatch(ctx, name, config, dir, usual, source)
+    let is_owned = dir.key == CONF.key && configured(config, dir) == platform.multus_dir.as_deref();
+    let message = if is_owned { OWNED } else { dir.message };
+    mismatch(ctx, name, config, (dir, message), usual, source)
         .remedy(remedy(ctx, dir, usual, false))
         .severity(Severity::Warning)
         .likely()
@@ -185,14 +194,14 @@ fn mismatch(
     ctx: &Context<'_>,
     node: &str,
     config: &ConfigMap,
-    dir: &Dir,
+    (dir, message): (&Dir, &'static str),
     expected: &str,
     source: Evidence,
 ) -> Finding {
     let meta = &config.metadata;
     let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
     let seen = configured(config, dir).unwrap_or_default();
-    ctx.finding(Subject::node(node), dir.message)
+    ctx.finding(Subject::node(node), message)
         .parameter(dir.key)
         .parameter(expected)
         .evidence(Evidence::field(

@@ -10,6 +10,7 @@ use super::template;
 use super::usable::better_mode;
 use crate::checks::Context;
 use crate::knowledge::IptablesMode;
+use crate::model::cni::INSTALLER;
 use crate::model::node::LinkerdEntry;
 use crate::version::ImageRef;
 
@@ -72,6 +73,12 @@ fn of_set(target: &Target<'_>) -> Vec<ChartValue> {
     values.extend(
         (!spec.priority_class_name.is_empty())
             .then(|| ChartValue::new("priorityClassName", &spec.priority_class_name)),
+    );
+    let installer = spec.container(INSTALLER).and_then(|container| container.security_context.as_deref());
+    values.extend(
+        installer
+            .is_some_and(|context| context.privileged == Some(true))
+            .then(|| ChartValue::new("privileged", "true")),
     );
     values.extend(spec.container(REPAIR).map(|_| ChartValue::new("repairController.enabled", "true")));
     values

@@ -5,6 +5,7 @@ use std::fmt;
 use super::arg::Arg;
 use super::connection::Connection;
 use super::program_name::Called;
+use super::values::helm_set;
 
 /// What is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +25,10 @@ pub enum Program {
 /// The subcommands of meshdoctor that contact a cluster.
 const WITH_CLUSTER: [&str; 9] =
     ["check", "collect", "fix", "injection", "policy", "reach", "rotate", "sync", "ticket"];
+
+/// The options that set values of a chart, the second one always strings.
+const SET: &str = "--set";
+const SET_STRING: &str = "--set-string";
 
 /// A program with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -165,6 +170,32 @@ impl Call {
     pub fn operands(mut self, args: impl IntoIterator<Item = impl Into<Arg>>) -> Call {
         self.words.extend(args.into_iter().map(|arg| Word::Operand(arg.into())));
         self
+    }
+
+    /// Sets values of the chart that it installs or upgrades, in place of the options that set them now.
+    pub(super) fn set_values(&mut self, values: &[(&str, &str, bool)]) {
+        let has_values = self.is(Program::Linkerd, &["install-cni"]) || self.is(Program::Helm, &["upgrade"]);
+        if !has_values {
+            return;
+        }
+        let is_option = |word: &Word| matches!(word.arg().text(), Some(SET | SET_STRING));
+        let is_set = |word: &Word| {
+            let path = word.arg().text().and_then(|text| text.split_once('='));
+            path.is_some_and(|(path, _)| values.iter().any(|(new, ..)| *new == path))
+        };
+        let old = std::mem::take(&mut self.words);
+        let mut rest = old.into_iter().peekable();
+        while let Some(word) = rest.next() {
+            match is_option(&word) && rest.peek().is_some_and(is_set) {
+                true => _ = rest.next(),
+                false => self.words.push(word),
+            }
+        }
+        for (path, value, is_text) in values {
+            let option = if *is_text { SET_STRING } else { SET };
+            let pair = helm_set(path, value);
+            self.words.extend([Arg::known(option), Arg::from(pair)].map(Word::Plain));
+        }
     }
 
     pub(super) fn with_connection(&mut self, connection: &Connection) {

@@ -174,6 +174,14 @@ impl Line {
         }
     }
 
+    pub(super) fn set_values(&mut self, values: &[(&str, &str, bool)]) {
+        for piece in &mut self.0 {
+            if let Piece::Call(call) = piece {
+                call.set_values(values);
+            }
+        }
+    }
+
     pub(super) fn render_as(&mut self, text: &dyn Fn(&str) -> String) {
         for piece in &mut self.0 {
             match piece {

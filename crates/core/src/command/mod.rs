@@ -207,6 +207,13 @@ impl Command {
         })
     }
 
+    /// The command with other values of the charts that it installs or upgrades: each as its path, the value, and
+    /// whether it stays a string.
+    pub fn with_values(mut self, values: &[(&str, &str, bool)]) -> Command {
+        self.lines.iter_mut().for_each(|line| line.set_values(values));
+        self
+    }
+
     /// The command with connection options for the cluster of the run.
     pub fn aimed(mut self, connection: &Connection) -> Command {
         self.lines.iter_mut().for_each(|line| line.with_connection(connection));

@@ -95,6 +95,8 @@ pub struct Step {
     pub forced: Option<Box<Forced>>,
     /// The chart values that the reader sets in files, if the step has no command that sets them.
     pub settings: Option<Box<ChartSettings>>,
+    /// The values of a chart that its command sets, if it sets all values anew or steps about them are combined.
+    pub chart: Option<Box<ChartSettings>>,
     /// The list in an annotation that it changes.
     pub list: Option<Box<ListChange>>,
     /// The chart values that it changes in files.
@@ -107,8 +109,8 @@ impl Step {
         let text = text.into();
         let applies = Applies::from_text(&text);
         let restarts = Restarts::default();
-        let (forced, settings, list, value) = (None, None, None, None);
-        Step { kind, text, command, restarts, applies, forced, settings, list, value }
+        let (forced, settings, chart, list, value) = (None, None, None, None, None);
+        Step { kind, text, command, restarts, applies, forced, settings, chart, list, value }
     }
 
     /// Its text for several workloads, if it recreates the pods of one.
@@ -224,6 +226,14 @@ impl Remedy {
     pub fn settings(mut self, settings: Option<ChartSettings>) -> Remedy {
         if let Some(last) = self.steps.last_mut() {
             last.settings = settings.map(Box::new);
+        }
+        self
+    }
+
+    /// States which values of a chart the command of the last step sets.
+    pub fn chart(mut self, chart: Option<ChartSettings>) -> Remedy {
+        if let Some(last) = self.steps.last_mut() {
+            last.chart = chart.map(Box::new);
         }
         self
     }

@@ -82,6 +82,8 @@ pub struct Platform {
     provider: Vec<String>,
     /// Directory for linkerd-cni's configuration (`destCNINetDir`).
     pub conf_dir: String,
+    /// The directory that the runtime reads, if it is another one, because multus owns and rewrites its configuration.
+    pub multus_dir: Option<String>,
     /// The directory of plugin binaries (`destCNIBinDir`).
     pub bin_dir: String,
     /// Directories of older or unusual versions.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::command::{Command, JoinIndex};
 use crate::finding::{
     Applies, Finding, Fingerprint, Forced, NodeRound, Restarts, Severity, Standing, Step, keep_lists,
-    lift_forced,
+    keep_values, lift_forced,
 };
 
 /// The steps that repair all errors and warnings of the report.
@@ -89,8 +89,11 @@ impl RepairPlan {
                 }
                 // A restart at the end of an earlier repair is also the first step of this one.
                 let restarted = if is_first { graph.restarted(&node, &all) } else { None };
+                // Values of an earlier repair are set together with those of this one.
+                let first =
+                    if is_first { restarted.or_else(|| graph.set_with(&node, severity)) } else { None };
                 is_first = restarted.is_some();
-                let node = restarted.unwrap_or_else(|| graph.add(node, severity, &before));
+                let node = first.unwrap_or_else(|| graph.add(node, severity, &before));
                 last_steps.insert(finding.number, node);
                 before = BTreeSet::from([node]);
             }
@@ -105,6 +108,7 @@ impl RepairPlan {
         let mut steps = graph.into_sorted();
         lift_forced(steps.iter_mut().map(|step| &mut step.step));
         keep_lists(steps.iter_mut().map(|step| &mut step.step));
+        keep_values(steps.iter_mut().map(|step| &mut step.step));
         RepairPlan { findings: planned, steps, verify }
     }
 }
@@ -169,10 +173,12 @@ impl Graph {
         let of_several = step.step.of_several();
         let others = || (0..self.steps.len()).filter(|other| self.steps[*other].is_custom == step.is_custom);
         let lists = others().filter_map(|other| Some((other, self.same_list(other, &step.step)?)));
+        let is_of_chart = |other: &usize| self.steps[*other].step.with_chart_of(&step.step).is_some();
+        let charts = others().filter(is_of_chart).map(|other| (other, Merge::Chart));
         let equal = others().filter_map(|other| {
             Some((other, Merge::find(&self.steps[other].step, &step.step, &of_several)?))
         });
-        let mergeable = lists.chain(equal).find(|(other, _)| in_order(*other));
+        let mergeable = lists.chain(charts).chain(equal).find(|(other, _)| in_order(*other));
         let Some((at, merge)) = mergeable else {
             self.steps.push(step);
             self.before.push(before.clone());
@@ -237,6 +243,12 @@ impl Graph {
                     self.joined.remove(&at);
                 }
             }
+            Merge::Chart => {
+                if let Some(both) = one.with_chart_of(&other) {
+                    *one = both;
+                    self.joined.remove(&at);
+                }
+            }
             Merge::Part(part) => self.join_part(at, part, &other),
             Merge::Both => self.join(at, &other),
         }
@@ -252,6 +264,19 @@ impl Graph {
         };
         let at = self.steps.iter().rposition(restarts)?;
         self.steps[at].repairs.extend(&step.repairs);
+        Some(at)
+    }
+
+    /// The step of another finding that can set the values of `step` too. It is done first, whatever the order of the
+    /// findings: without these values it may fail, and later it would be done again.
+    fn set_with(&mut self, step: &PlanStep, severity: Severity) -> Option<usize> {
+        let is_of_chart = |other: &PlanStep| {
+            other.is_custom == step.is_custom && other.step.with_chart_of(&step.step).is_some()
+        };
+        let at = self.steps.iter().position(is_of_chart)?;
+        self.steps[at].repairs.extend(&step.repairs);
+        self.merge(at, Merge::Chart, step.step.clone());
+        self.severity[at] = self.severity[at].max(severity);
         Some(at)
     }
 
@@ -335,6 +360,8 @@ enum Merge {
     Lists,
     /// The same for one of the commands that were joined to the first, by its index.
     Part(usize),
+    /// One command that sets the values of both.
+    Chart,
     /// The commands of both.
     Both,
 }
@@ -405,8 +432,8 @@ fn of_each_workload(line: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{Line, kubectl, linkerd, program};
-    use crate::finding::{Evidence, ListChange, Remedy, StepKind, Subject};
+    use crate::command::{Line, helm_set, kubectl, linkerd, program};
+    use crate::finding::{ChartSetting, ChartSettings, Evidence, ListChange, Remedy, StepKind, Subject};
 
     fn finding(check: &'static str, steps: &[(&'static str, &'static str)]) -> Finding {
         let subject = Subject::node(check);
@@ -447,6 +474,37 @@ mod tests {
         assert_eq!(
             texts(&found),
             ["Fix [2] kubectl apply y", "Restart [1,2] kubectl rollout a; kubectl rollout b"]
+        );
+    }
+
+    #[test]
+    fn values_of_a_chart_are_set_by_one_command() {
+        let of = |check: &'static str, path: &str| {
+            let value = ChartSetting::Value { path: path.to_owned(), value: "x".to_owned(), is_text: false };
+            let settings = ChartSettings::new("linkerd2-cni", vec![value]);
+            let into = |words: &'static str| {
+                let install = linkerd().words("install-cni").option("--set", helm_set(path, "x"));
+                install.pipe(kubectl().words(words))
+            };
+            let mut finding = finding(check, &[]);
+            finding.remedy = Remedy::new()
+                .run(StepKind::Note, "Preview", into("diff -f -"))
+                .chart(settings.clone())
+                .run(StepKind::ChartValue, format!("Set {path}"), into("apply -f -"))
+                .chart(settings)
+                .run(StepKind::Command, "Wait", kubectl().words("rollout status"));
+            finding
+        };
+        let (first, second, mut third) = (of("a", "bin"), of("b", "net"), of("c", "privileged"));
+        third.after = vec![first.fingerprint()];
+        let call = "linkerd install-cni --set bin=x --set net=x --set privileged=x | kubectl";
+        assert_eq!(
+            texts(&[first, second, third]),
+            [
+                format!("Preview [1,2,3] {call} diff -f -"),
+                format!("Set bin. Set net. Set privileged [1,2,3] {call} apply -f -"),
+                "Wait [1,2,3] kubectl rollout status".to_owned(),
+            ]
         );
     }
 
