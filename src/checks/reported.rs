@@ -19,7 +19,7 @@ use crate::missing::Missing;
 use crate::model::log::{Log, LogOf};
 use crate::model::owners::{Owner, Owners};
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{ContainerStatus, Pod, Service};
+use crate::objects::{ContainerStatus, Node, Pod, Service};
 
 /// The maximum age of a current message.
 const LATELY: SignedDuration = SignedDuration::from_hours(1);
@@ -385,6 +385,7 @@ impl Reported<'_> {
             .tie(logged(&row.id))
             .tie(logged_by(container, &row.id))
             .evidence(self.evidence_of(pod, &count))
+            .evidences(runtime(ctx, row, pod))
             .timeline(moments.flatten())
             .remedy(remedy);
         // A warning in the log prevents nothing from running.
@@ -395,6 +396,15 @@ impl Reported<'_> {
             None => finding.severity(row.severity.min(Severity::Warning)).likely(),
         }
     }
+}
+
+/// The container runtime of a pod's node, if a row is about it.
+fn runtime(ctx: &Context<'_>, row: &MeshSignature, pod: &Pod) -> Option<Evidence> {
+    let nodes = if row.of_runtime { ctx.optional_list::<Node>() } else { &[] };
+    let node = nodes.iter().find(|node| node.metadata.name == *pod.node_name)?;
+    let version = node.status.node_info.container_runtime_version.as_str();
+    let object = format!("Node {}", node.metadata.name);
+    (!version.is_empty()).then(|| Evidence::field(object, "status.nodeInfo.containerRuntimeVersion", version))
 }
 
 /// What findings about lines of a row share.

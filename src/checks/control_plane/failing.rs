@@ -119,10 +119,14 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
     }
 }
 
+/// The beginning of the note that Rust prints behind the reason of a panic.
+const NOTE: &str = "note: run with `RUST_BACKTRACE";
+
 /// The line with the reason, since a termination message can be long: the last one that is not blank. Programs that
-/// reject an argument print the reason before their usage.
+/// reject an argument print the reason before their usage, and Rust prints a note behind the reason of a panic.
 fn decisive_line(message: &str) -> &str {
-    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> =
+        message.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(NOTE)).collect();
     let usage = lines
         .iter()
         .position(|line| ["Usage of ", "Usage:", "USAGE:"].iter().any(|start| line.starts_with(start)));

@@ -50,6 +50,9 @@ pub struct MeshSignature {
     /// Nothing after the matched parts is kept.
     #[serde(default)]
     pub judged_apart: bool,
+    /// Whether the container runtime of the node causes it.
+    #[serde(default)]
+    pub of_runtime: bool,
     /// Severity, if it is current.
     pub severity: Severity,
     /// The problem, as a clause.
