@@ -37,6 +37,11 @@ pub(super) fn annotation_denied(namespace: &str) -> Tie {
     Tie::Fact(format!("injector-rejects-pods-of:{namespace}"))
 }
 
+/// Links the injector of jaeger, which adds a volume again, to the pods that are rejected because of it.
+pub(super) fn volume_added_twice() -> Tie {
+    Tie::Fact("trace-volume-added-twice".to_owned())
+}
+
 /// Links an injector that cannot answer to the pods that were created without it.
 pub(super) fn silent_injector() -> Tie {
     Tie::Fact("injector-does-not-answer".to_owned())

@@ -8,7 +8,9 @@ use super::other_webhooks::OtherWebhooks;
 use crate::checks::admission::Rules;
 use crate::checks::native_sidecar::decided_by;
 use crate::checks::refused::{Refused, refused};
-use crate::checks::serving::{annotation_denied, component_missing, silent_injector, values_unreadable};
+use crate::checks::serving::{
+    annotation_denied, component_missing, silent_injector, values_unreadable, volume_added_twice,
+};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -16,7 +18,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::cni;
 use crate::model::injection::Decision;
 use crate::model::refusal::{Refusal, Trouble, names_linkerds, unstated_by_linkerd};
-use crate::objects::Pod;
+use crate::objects::{MutatingWebhookConfiguration, Pod, Webhook, WebhookConfiguration};
 
 /// The file with the chart's values, which the injector names if it cannot read them.
 const VALUES: &str = "/var/run/linkerd/config/values";
@@ -37,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let of_linkerd = meshed || is_linkerds_webhook(&one.refusal);
-        groups.entry((one.namespace(), of_linkerd, kind_of(&one.refusal))).or_default().push(one);
+        groups.entry((one.namespace(), of_linkerd, kind_of(one))).or_default().push(one);
     }
     Ok(groups.values().map(|group| finding(ctx, group, rules.as_ref())).collect::<Vec<_>>().into())
 }
@@ -94,8 +96,8 @@ fn component_of(webhook: &str) -> &str {
 }
 
 /// Groups rejections of a namespace by their source, not by the text, which contains pod names.
-fn kind_of(refusal: &Refusal<'_>) -> String {
-    match refusal {
+fn kind_of(one: &Refused<'_>) -> String {
+    match &one.refusal {
         Refusal::PodSecurity { .. } => "pod-security".to_owned(),
         Refusal::Unstated { quota, .. } | Refusal::UsedUp { quota } => format!("quota {quota}"),
         Refusal::LimitRange => "limit-range".to_owned(),
@@ -104,6 +106,7 @@ fn kind_of(refusal: &Refusal<'_>) -> String {
         Refusal::ServiceAccount => "service-account".to_owned(),
         Refusal::PriorityClass { .. } | Refusal::Priority => "priority".to_owned(),
         Refusal::NotNative => "native-sidecar".to_owned(),
+        Refusal::Other if has_second_volume(one) => "trace-volume".to_owned(),
         Refusal::Other => "other".to_owned(),
     }
 }
@@ -114,6 +117,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
     let of_linkerd = is_linkerds_webhook(&first.refusal);
     let denied = matches!(first.refusal, Refusal::Denied { .. });
     let of_injector = denied && meshed && !of_linkerd && denied::is_meant(first.said, &first.template.spec);
+    let twice = jaeger_injector(ctx, first);
     let who = match first.refusal {
         Refusal::PodSecurity { .. } => "Pod Security admission rejects pods",
         Refusal::Unstated { .. } => "a quota rejects pods whose containers lack requests or limits",
@@ -136,6 +140,9 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         Refusal::PriorityClass { .. } => "pods are rejected because their PriorityClass does not exist",
         Refusal::Priority => "pods are rejected because no quota of the namespace allows their PriorityClass",
         Refusal::NotNative => "pods are rejected because their native sidecar lost restartPolicy: Always",
+        Refusal::Other if twice.is_some() => {
+            "pods are rejected because the injector and the one of the extension jaeger add the same volume"
+        }
         Refusal::Other => "the API server rejects pods",
     };
     let others_start = others_started(ctx, group);
@@ -156,7 +163,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
     let finding = ctx
         .finding(first.subject(), format!("{who}: {whose}"))
         .severity(severity)
-        .parameter(kind_of(&first.refusal))
+        .parameter(kind_of(first))
         .evidences(group.iter().take(QUOTED).map(|one| one.evidence.clone()))
         .evidences(
             denied::excerpt(first.said)
@@ -164,6 +171,14 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
                 .map(|part| Evidence::other("The part about Linkerd's containers", part)),
         )
         .evidences(stripped_by(ctx, first))
+        .evidences(twice.map(|(configuration, webhook)| {
+            let object = format!("MutatingWebhookConfiguration {}", configuration.metadata.name);
+            Evidence::field(
+                object,
+                "webhooks",
+                format!("{}, which adds volumes.name: {TRACES}", webhook.name),
+            )
+        }))
         .timeline(group.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()))
         .remedy(remedy(ctx, first, of_injector));
     let finding = match first.refusal {
@@ -177,6 +192,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
             finding.tie(values_unreadable())
         }
         Refusal::Denied { .. } if of_linkerd => finding.tie(annotation_denied(first.namespace())),
+        Refusal::Other if twice.is_some() => finding.tie(volume_added_twice()),
         // The API server validates the pod with the containers that the injector added.
         Refusal::Other if meshed && first.said.contains(" is invalid: ") => {
             finding.tie(annotation_denied(first.namespace()))
@@ -196,6 +212,29 @@ fn others_started(ctx: &Context<'_>, group: &[&Refused<'_>]) -> bool {
     let in_namespace = |pod: &&Pod| group.iter().any(|one| one.namespace() == pod.metadata.namespace);
     let created = |pod: &Pod| pod.metadata.creation_timestamp.get();
     ctx.optional_list::<Pod>().iter().filter(in_namespace).any(|pod| created(pod).is_some_and(|at| at > last))
+}
+
+/// The volume that the injector adds with `proxy.tracing` from edge-25.6.4 on, and the injector of the extension jaeger
+/// without it.
+const TRACES: &str = "linkerd-podinfo";
+/// The webhook of the extension jaeger, which ended with edge-25.10.1.
+const JAEGER_INJECTOR: &str = "jaeger-injector.linkerd.io";
+
+/// Whether the API server rejects a pod because it has the volume of traces twice.
+fn has_second_volume(one: &Refused<'_>) -> bool {
+    one.said.contains("volumes[") && one.said.contains(&format!("name: Duplicate value: \"{TRACES}\""))
+}
+
+/// The webhook of the extension jaeger, if it added that volume again.
+fn jaeger_injector<'a>(
+    ctx: &Context<'a>,
+    first: &Refused<'_>,
+) -> Option<(&'a WebhookConfiguration, &'a Webhook)> {
+    let configurations = ctx.optional_list::<MutatingWebhookConfiguration>();
+    configurations.iter().filter(|_| has_second_volume(first)).find_map(|configuration| {
+        let webhook = configuration.webhooks.iter().find(|webhook| webhook.name == JAEGER_INJECTOR)?;
+        Some((configuration, webhook))
+    })
 }
 
 /// The webhooks that may have removed a field of a native sidecar.
@@ -237,7 +276,8 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
     let namespace = first.namespace();
     let in_namespace = || kubectl().namespace(namespace);
     let (kind, name) = first.by;
-    let has_more = !matches!(first.refusal, Refusal::Constraints | Refusal::Other);
+    let jaeger = jaeger_injector(ctx, first);
+    let has_more = jaeger.is_some() || !matches!(first.refusal, Refusal::Constraints | Refusal::Other);
     let act = match has_more {
         true => "Read the API server's answer. The workload retries on its own once the cause is removed",
         false => "Read the API server's answer and remove the cause. The workload retries on its own",
@@ -245,7 +285,19 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
     let read = in_namespace().words("describe").arg(kind).operand(name);
     let mut remedy = Remedy::new().run(StepKind::Note, act, read);
     remedy.steps.extend(cause_removed(ctx, first, of_injector).steps);
-    remedy
+    match jaeger {
+        Some((configuration, _)) => remedy
+            .run(
+                StepKind::Command,
+                "Delete the webhook of the extension jaeger: the injector configures traces itself (proxy.tracing)",
+                kubectl().words("delete mutatingwebhookconfiguration").operand(&configuration.metadata.name),
+            )
+            .step(
+                StepKind::Note,
+                "Uninstall the extension with the tool that installed it, which would create the webhook again",
+            ),
+        None => remedy,
+    }
 }
 
 /// The steps that remove the cause.

@@ -4,6 +4,7 @@
 use super::{Check, row};
 
 mod jaeger_cli_skew;
+mod jaeger_injector_conflict;
 mod jaeger_namespace_empty;
 mod jaeger_namespace_unlabelled;
 mod jaeger_pods_not_injected;
@@ -14,6 +15,7 @@ mod jaeger_proxy_unhealthy;
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("jaeger", "jaeger-cli-skew", jaeger_cli_skew),
+    row!("jaeger", "jaeger-injector-conflict", jaeger_injector_conflict),
     row!("jaeger", "jaeger-namespace-empty", jaeger_namespace_empty),
     row!("jaeger", "jaeger-namespace-unlabelled", jaeger_namespace_unlabelled),
     row!("jaeger", "jaeger-pods-not-injected", jaeger_pods_not_injected),

@@ -1,0 +1,87 @@
+//! `jaeger-injector-conflict`: the injector adds the volume of traces, and the injector of jaeger adds it again.
+
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::{Kind, Scope};
+use crate::model::control_plane::installed;
+use crate::objects::{ConfigMap, Deployment, EndpointSlice, MutatingWebhookConfiguration, Webhook};
+use crate::version::{Contains, EdgeTag, Introduced};
+
+/// The volume.
+const VOLUME: &str = "linkerd-podinfo";
+/// The webhook of jaeger's injector.
+const WEBHOOK: &str = "jaeger-injector.linkerd.io";
+/// The releases from which on the injector adds the volume, each with the value that lets it (`patch.json` of the chart):
+/// edge-25.10.1 renamed the value, but the patch reads the new name only since edge-25.11.1.
+const SWITCHES: [(EdgeTag, &str); 2] = [
+    (EdgeTag { year: 25, month: 11, number: 1 }, "proxy.tracing.enabled"),
+    (EdgeTag { year: 25, month: 6, number: 4 }, "proxy.tracing.enable"),
+];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let home = ctx.namespaces().control_plane.as_str();
+    let found = ctx.partial_list::<MutatingWebhookConfiguration>()?.iter().find_map(|configuration| {
+        let webhook = configuration.webhooks.iter().find(|webhook| webhook.name == WEBHOOK)?;
+        Some((configuration, webhook))
+    });
+    let Some((configuration, webhook)) = found else {
+        ctx.complete_list::<MutatingWebhookConfiguration>()?;
+        return Ok(Verdict::fine());
+    };
+    let deployments = ctx.partial_list::<Deployment>()?;
+    let Some((version, seen)) = installed(deployments, None, home) else {
+        return Err(Unjudged::not_applicable("the release of the injector is not known"));
+    };
+    let is_from = |edge: &EdgeTag| {
+        version.contains(&Introduced::at_edge(*edge), ctx.knowledge.minors()) == Contains::Yes
+    };
+    let Some((_, key)) = SWITCHES.iter().find(|(edge, _)| is_from(edge)) else { return Ok(Verdict::fine()) };
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    let values = config.and_then(ConfigMap::chart_values);
+    if values.and_then(|values| values.bool(key)) != Some(true) || !answers(ctx, webhook)? {
+        return Ok(Verdict::fine());
+    }
+    let name = &configuration.metadata.name;
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            "Delete the webhook of jaeger: the injector configures traces itself",
+            kubectl().words("delete mutatingwebhookconfiguration").operand(name),
+        )
+        .step(
+            StepKind::Note,
+            "Uninstall the extension with the tool that installed it, which would create the webhook again",
+        );
+    let finding: Finding = ctx
+        .finding(
+            Subject::object(Kind::MutatingWebhookConfiguration, "", name),
+            format!(
+                "the injector and the injector of jaeger both add the volume {VOLUME}: the API server rejects every \
+                 new meshed pod"
+            ),
+        )
+        .evidence(Evidence::field(
+            format!("ConfigMap {home}/linkerd-config"),
+            format!("data.values: {key}"),
+            "true",
+        ))
+        .evidence(Evidence::field(
+            format!("MutatingWebhookConfiguration {name}"),
+            "webhooks",
+            format!("{WEBHOOK}, whose Service has an endpoint"),
+        ))
+        .evidence(seen)
+        .tie(crate::checks::serving::volume_added_twice())
+        .remedy(remedy);
+    Ok(vec![finding].into())
+}
+
+/// Whether the webhook is answered. By its failurePolicy Ignore it has no effect otherwise.
+fn answers(ctx: &Context<'_>, webhook: &Webhook) -> Result<bool, Unjudged> {
+    let Some(service) = &webhook.client_config.service else { return Ok(false) };
+    let slices = ctx.partial_list::<EndpointSlice>()?.iter().filter(|slice| {
+        slice.metadata.namespace == service.namespace && slice.service() == Some(service.name.as_str())
+    });
+    Ok(slices.flat_map(|slice| &slice.endpoints).any(|endpoint| endpoint.conditions.ready != Some(false)))
+}
