@@ -129,10 +129,15 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     }
     // An operator creates the Job again at once, from the template that it has then.
     let is_made_again = !["CronJob", "Job", "Pod"].contains(&owner.kind.as_str());
-    if WITHOUT_TEMPLATE.contains(&owner.kind.as_str())
-        && let Some(key) = switch.right_key(KeyScope::Namespace)
-    {
-        return released(by_namespace(ctx, owner, key), pod);
+    let is_by_operator = is_made_again && is_job_of_operator(owner, pod);
+    let template = match is_by_operator {
+        true => Some(format!("The operator of the {} writes the Job's pod template. ", owner.kind)),
+        false => WITHOUT_TEMPLATE
+            .contains(&owner.kind.as_str())
+            .then(|| format!("A {} has no pod template. ", owner.kind)),
+    };
+    if let (Some(template), Some(key)) = (template, switch.right_key(KeyScope::Namespace)) {
+        return released(by_namespace(ctx, owner, &template, key), pod);
     }
     let mut remedy = wording::remedy();
     if !is_made_again {
@@ -160,12 +165,20 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
 /// CloudNativePG.
 const WITHOUT_TEMPLATE: [&str; 2] = ["PersistentVolumeClaim", "Cluster"];
 
-/// The steps for pods without a template. The injector copies the annotation of the namespace.
-fn by_namespace(ctx: &Context<'_>, owner: &Owner, key: &str) -> Remedy {
+/// Kinds of other controllers of Jobs whose users write the pod template.
+const WITH_TEMPLATE: [&str; 4] = ["AdvancedCronJob", "BroadcastJob", "JobSet", "ScaledJob"];
+
+/// Whether an operator makes the pod's Job for its custom resource, with a template of its own.
+fn is_job_of_operator(owner: &Owner, pod: &Pod) -> bool {
+    let is_of_job = pod.metadata.controller().is_some_and(|controller| controller.kind == "Job");
+    is_of_job && !WITH_TEMPLATE.contains(&owner.kind.as_str())
+}
+
+/// The steps for pods without a template that users can edit; `template` states this. The injector copies the annotation of the namespace.
+fn by_namespace(ctx: &Context<'_>, owner: &Owner, template: &str, key: &str) -> Remedy {
     let meta = Meta { name: owner.namespace.clone(), ..Meta::default() };
     let object = Annotated { kind: Kind::Namespace, meta: &meta, sites: vec![] };
-    let act =
-        format!("{}: set {key}: \"true\"", native(ctx, &format!("A {} has no pod template. ", owner.kind)));
+    let act = format!("{}: set {key}: \"true\"", native(ctx, template));
     let remedy = rewrite::own(wording::remedy(), Act::Put(&act), &object, &[(key, Some("true"))]);
     remedy.step(
         StepKind::Annotation,
