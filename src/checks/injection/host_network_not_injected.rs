@@ -3,8 +3,11 @@
 
 use super::passed_over::passed_over;
 use crate::checks::admission::Rules;
+use crate::checks::pod_owners::Maker;
 use crate::checks::{Context, Judgement, rewrite};
+use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::item::EXTENSION_LABEL;
 use crate::model::injection::{INJECT, Level, Skip};
 use crate::model::owners::Owner;
 
@@ -21,7 +24,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "The pod requests a proxy, but the injector adds none on the node's network. The pod \
                      runs outside the mesh, unencrypted and without an identity for policies",
                 );
-                findings.push(finding.evidences(seen).remedy(opted_out(ctx, remedy(), &passed.maker.owner)));
+                let remedy = match of_viz(passed.maker) {
+                    Some(remedy) => remedy,
+                    None => opted_out(ctx, remedy(), &passed.maker.owner),
+                };
+                findings.push(finding.evidences(seen).remedy(remedy));
             }
             // A request for a whole namespace does not intend pods that cannot be meshed.
             Level::Namespace => match of_namespaces.iter_mut().find(|held| held.evidence[0] == seen[0]) {
@@ -46,6 +53,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     findings.extend(of_namespaces);
     Ok(findings.into())
+}
+
+/// The only step for a component of viz, which works with a proxy only; `None` for other pods.
+fn of_viz(maker: &Maker<'_>) -> Option<Remedy> {
+    maker.meta.label(EXTENSION_LABEL).filter(|extension| *extension == "viz")?;
+    let owner = &maker.owner;
+    let act = "Move it off the node's network: the components of viz authorize each other by mesh identity";
+    let patch = kubectl()
+        .namespace(&owner.namespace)
+        .words("patch")
+        .arg(owner.kind.to_ascii_lowercase())
+        .operand(&owner.name)
+        .words("--type=merge -p")
+        .arg(r#"{"spec":{"template":{"spec":{"hostNetwork":false}}}}"#);
+    Some(Remedy::new().run(StepKind::Command, act, patch))
 }
 
 fn remedy() -> Remedy {

@@ -7,7 +7,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Call, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Scope};
-use crate::objects::{APIService, Condition, Pod};
+use crate::objects::{APIService, Condition, Node, Pod};
 
 /// The row of `linkerd check` that this check answers, and the one that also fails if the APIService is
 /// missing.
@@ -129,6 +129,28 @@ fn konnectivity(words: &'static str) -> Call {
     kubectl().namespace("kube-system").words(words)
 }
 
+/// Whether nodes are instances of AWS, whose API server reaches only pods with addresses of the VPC.
+fn is_on_eks(ctx: &Context<'_>) -> bool {
+    ctx.optional_list::<Node>().iter().any(|node| node.spec.provider_id.starts_with("aws://"))
+}
+
+/// Adds the steps for nodes whose pods have addresses of an overlay. The proxy that tap needs cannot be added on the
+/// node's network, which is why that is no way out as it is for webhooks.
+fn with_overlay(remedy: Remedy) -> Remedy {
+    remedy
+        .step(
+            StepKind::Note,
+            "If the nodes use an overlay instead of the VPC CNI, the API server of EKS reaches no pod. Tap cannot run \
+             on the node's network, because it needs a proxy. Run viz on nodes with the VPC CNI",
+        )
+        .run(
+            StepKind::Command,
+            "If that is not possible, do without tap: delete its APIService, which delays the API server (it returns \
+             with the next upgrade of viz)",
+            kubectl().words("delete apiservice").arg(API),
+        )
+}
+
 fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
     let gone = matches!(state, TapProblem::Gone);
     let message = match state {
@@ -175,6 +197,8 @@ fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
                  plane and nodes and in NetworkPolicies",
             ),
     };
+    let is_unanswered = matches!(state, TapProblem::Unreached { socket: None });
+    let fix = if is_unanswered && is_on_eks(ctx) { with_overlay(fix) } else { fix };
     let finding = ctx.finding(Subject::object("APIService", "", API), message).remedy(fix);
     // Without the APIService, no CA bundle exists to verify tap's certificate with.
     if gone {
