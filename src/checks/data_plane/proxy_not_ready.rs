@@ -19,7 +19,7 @@ use crate::model::pod_status::{container_has_failed, counts_as_unwell, label, lo
 use crate::model::vertical_autoscaler;
 use crate::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
 use crate::objects::container_status::{ContainerState, ContainerStatus, Terminated};
-use crate::objects::{Event, Pod, Time};
+use crate::objects::{Event, Node, Pod, Time};
 
 /// Maximum number of quoted pods per workload.
 const QUOTED: usize = 3;
@@ -251,6 +251,24 @@ fn memory_limit(pod: &Pod) -> Option<Evidence> {
     (!limit.is_empty()).then(|| Evidence::field(object, path, limit))
 }
 
+/// The label of a node with the architecture of its processor.
+const ARCHITECTURE: &str = "kubernetes.io/arch";
+
+/// The allocator of an OOM-killed proxy, if it keeps memory after a peak: the proxy brings its own one for amd64 only.
+fn allocator(ctx: &Context<'_>, pod: &Pod) -> Option<Evidence> {
+    of_proxy(pod).and_then(killed)?;
+    let node = ctx.optional_list::<Node>().iter().find(|node| node.metadata.name == *pod.node_name)?;
+    let architecture = node.metadata.label(ARCHITECTURE).filter(|name| *name == "arm64")?;
+    Some(Evidence::field(
+        format!("Node {}", node.metadata.name),
+        format!("metadata.labels[{ARCHITECTURE}]"),
+        format!(
+            "{architecture}: the proxy uses glibc's allocator there (jemalloc only on amd64), which keeps memory after \
+             a peak"
+        ),
+    ))
+}
+
 /// What a VerticalPodAutoscaler changed in a pod whose proxy was OOM-killed.
 fn resize(pod: &Pod) -> Option<Evidence> {
     of_proxy(pod).and_then(killed)?;
@@ -354,6 +372,13 @@ fn finding(
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
             let mut remedy = more_memory(remedy, pods);
+            if pods.iter().any(|pod| allocator(ctx, pod).is_some()) {
+                remedy = remedy.step(
+                    StepKind::Note,
+                    "On arm64 the proxy keeps memory after a peak, since it uses glibc's allocator there. Let the limit \
+                     cover the peak and this rest",
+                );
+            }
             remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, "only new pods get the new limit"));
             remedy
         }
@@ -382,6 +407,7 @@ fn finding(
         .evidences(pods.iter().take(QUOTED).map(|pod| pod_evidence(pod, warnings)))
         .evidences(pods.iter().find_map(|pod| memory_limit(pod)))
         .evidences(pods.iter().find_map(|pod| resize(pod)))
+        .evidences(pods.iter().find_map(|pod| allocator(ctx, pod)))
         .remedy(remedy);
     match stage {
         // An unready proxy waits for answers of these components.
@@ -581,6 +607,8 @@ fn last_words(ended: &Terminated) -> String {
     let at = ended.finished_at.get().map(|at| format!(" at {at}")).unwrap_or_default();
     let reason = if ended.reason.is_empty() { String::new() } else { format!(" ({})", ended.reason) };
     let words = ended.message.trim();
+    // Rust prints a note behind the reason of a panic.
+    let words = words.split("\nnote: run with `RUST_BACKTRACE").next().unwrap_or(words).trim_end();
     let from = words.char_indices().rev().nth(WORDS - 1).map_or(0, |(at, _)| at);
     let cut = if from == 0 { "" } else { "…" };
     let words = if words.is_empty() { String::new() } else { format!(": {cut}{}", &words[from..]) };
