@@ -375,8 +375,8 @@ fn finding(
             if pods.iter().any(|pod| allocator(ctx, pod).is_some()) {
                 remedy = remedy.step(
                     StepKind::Note,
-                    "On arm64 the proxy keeps memory after a peak, since it uses glibc's allocator there. Let the limit \
-                     cover the peak and this rest",
+                    "On arm64 the proxy keeps memory after a peak, since it uses glibc's allocator there. Let the \
+                     limit cover the peak and this rest",
                 );
             }
             remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, "only new pods get the new limit"));

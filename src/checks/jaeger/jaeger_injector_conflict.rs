@@ -12,8 +12,8 @@ use crate::version::{Contains, EdgeTag, Introduced};
 const VOLUME: &str = "linkerd-podinfo";
 /// The webhook of jaeger's injector.
 const WEBHOOK: &str = "jaeger-injector.linkerd.io";
-/// The releases from which on the injector adds the volume, each with the value that lets it (`patch.json` of the chart):
-/// edge-25.10.1 renamed the value, but the patch reads the new name only since edge-25.11.1.
+/// The releases from which on the injector adds the volume, each with the value that lets it (`patch.json` of the
+/// chart): edge-25.10.1 renamed the value, but the patch reads the new name only since edge-25.11.1.
 const SWITCHES: [(EdgeTag, &str); 2] = [
     (EdgeTag { year: 25, month: 11, number: 1 }, "proxy.tracing.enabled"),
     (EdgeTag { year: 25, month: 6, number: 4 }, "proxy.tracing.enable"),

@@ -174,7 +174,8 @@ fn is_job_of_operator(owner: &Owner, pod: &Pod) -> bool {
     is_of_job && !WITH_TEMPLATE.contains(&owner.kind.as_str())
 }
 
-/// The steps for pods without a template that users can edit; `template` states this. The injector copies the annotation of the namespace.
+/// The steps for pods without a template that users can edit; `template` states this. The injector copies the
+/// annotation of the namespace.
 fn by_namespace(ctx: &Context<'_>, owner: &Owner, template: &str, key: &str) -> Remedy {
     let meta = Meta { name: owner.namespace.clone(), ..Meta::default() };
     let object = Annotated { kind: Kind::Namespace, meta: &meta, sites: vec![] };
