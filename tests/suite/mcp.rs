@@ -16,8 +16,8 @@ use crate::verify::Folder;
 const AT: &str = "2026-01-15T12:00:00Z";
 /// Limit for one answer, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Upper bound for one message: text and structured content, with room for the envelope.
-const MOST: usize = 90 << 10;
+/// Upper bound for one message: text and structured content, or the schemas of all tools.
+const MOST: usize = 110 << 10;
 
 /// A session of a client.
 struct Client {
@@ -182,6 +182,8 @@ fn tools_are_listed_with_valid_schemas() {
             "injection",
             "rehearse",
             "with",
+            "fix",
+            "rotate",
             "diff",
             "coverage",
             "list",
@@ -231,6 +233,25 @@ fn answers_are_those_of_the_commands_and_valid() {
     assert_eq!(checks["document"]["schema"], "meshdoctor.list/1");
     let defects = client.call("list", json!({"defects": true}));
     assert!(!defects["document"]["defects"].as_array().unwrap().is_empty());
+    let plan = client.call("fix", json!({}));
+    let printed =
+        |words: &[&str]| ran(meshdoctor(&[words, &["--bundle", bundle.to_str().unwrap()]].concat()));
+    let fix = printed(&["fix", "--no-config", "-o", "json"]).document();
+    assert_eq!(plan["status"], 1, "{plan}");
+    assert_eq!(plan["document"]["steps"], fix["steps"]);
+    let script = client.call("fix", json!({"format": "script"}));
+    let lines = script["document"]["lines"].as_array().unwrap().iter();
+    let lines: Vec<&str> = lines.map(|line| line.as_str().unwrap()).collect();
+    let text = printed(&["fix", "--no-config", "-o", "script"]).out;
+    // The comments above name the bundle.
+    assert_eq!(lines[0], "#!/bin/sh");
+    let body = |lines: Vec<&str>| lines.into_iter().skip_while(|line| *line != "set -eu").collect::<String>();
+    assert_eq!(body(lines), body(text.lines().collect()));
+    let patches = client.call("fix", json!({"format": "patch", "only": ["injection"]}));
+    assert_eq!(patches["document"]["format"], "patch");
+    let rotation = client.call("rotate", json!({"of": "anchor", "confirm": ["external-workloads"]}));
+    let rotated = printed(&["rotate", "--of", "anchor", "--confirm", "external-workloads", "-o", "json"]);
+    assert_eq!(rotation["document"], rotated.document());
     let outbound = client.call("policy", json!({"to": ["shop/redis:6379"], "from": "shop"}));
     // The server keeps the last results only.
     let last = client.call("check", json!({}));
@@ -246,6 +267,10 @@ fn answers_are_those_of_the_commands_and_valid() {
         ("injection", injected),
         ("coverage", gaps),
         ("rehearse", target),
+        ("fix", plan),
+        ("fix", script),
+        ("fix", patches),
+        ("rotate", rotation),
         ("list", checks),
         ("list", defects),
         ("diff", compared),
@@ -348,6 +373,11 @@ fn wrong_calls_are_errors_with_the_next_step() {
         ("injection", json!({"targets": ["-o"]}), "-o"),
         ("rehearse", json!({"to": "0.1"}), "0.1"),
         ("with", json!({"manifests": ""}), ""),
+        ("fix", json!({"apply": true}), "unknown field `apply`"),
+        ("fix", json!({"only": ["--apply"]}), "--apply"),
+        ("fix", json!({"format": "diff"}), "unknown variant `diff`"),
+        ("rotate", json!({"may": "remove"}), "unknown variant `remove`"),
+        ("rotate", json!({"issuer_since": "yesterday"}), "yesterday"),
         ("diff", json!({"before": "r7"}), "there is no result \"r7\""),
         ("coverage", json!({"report": "baseline"}), "the server has no baseline"),
         ("coverage", json!({"report": "r8"}), "there is no result"),

@@ -38,10 +38,12 @@ fn client_of_the_official_sdk_is_served() {
     assert_eq!(seen["instructions"], true, "{seen}");
     assert_eq!(seen["ok"], true, "{seen}");
     let lists = |list: &str, word: &str| seen[list].as_array().unwrap().iter().any(|one| one == word);
-    for tool in ["check", "explain", "reach", "next_page"] {
+    for tool in ["check", "explain", "reach", "fix", "rotate", "next_page"] {
         assert!(lists("tools", tool), "{seen}");
     }
     assert!(lists("findings", "injector-fails-open"), "{seen}");
+    assert_eq!(seen["script"], "#!/bin/sh", "{seen}");
+    assert!(seen["phase"].is_string(), "{seen}");
     assert_eq!(seen["wrong"][0], true, "{seen}");
     assert!(seen["wrong"][1].as_str().unwrap().contains("next step: "), "{seen}");
 }

@@ -18,6 +18,10 @@ pub(super) enum Document {
     Policy,
     Outbound,
     Injection,
+    Fix,
+    /// The plan of a repair as lines of text.
+    FixText,
+    Rotation,
     Diff,
     List,
     Defects,
@@ -38,12 +42,25 @@ impl Document {
             Document::Policy => ("policy", include_str!("../../../docs/schema/policy.v1.json")),
             Document::Outbound => ("outbound", include_str!("../../../docs/schema/outbound.v1.json")),
             Document::Injection => ("injection", include_str!("../../../docs/schema/injection.v1.json")),
+            Document::Fix => ("fix", include_str!("../../../docs/schema/fix.v1.json")),
+            Document::FixText => ("fix-text", FIX_TEXT),
+            Document::Rotation => ("rotation", include_str!("../../../docs/schema/rotation.v1.json")),
             Document::Diff => ("diff", include_str!("../../../docs/schema/diff.v1.json")),
             Document::List => ("list", include_str!("../../../docs/schema/list.v1.json")),
             Document::Defects => ("defects", include_str!("../../../docs/schema/defects.v1.json")),
         }
     }
 }
+
+/// The schema of a plan as lines of text, which no command prints.
+const FIX_TEXT: &str = r#"{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "format": {"enum": ["script", "patch", "values"]},
+    "lines": {"type": "array", "items": {"type": "string"}}
+  }
+}"#;
 
 /// The fields of a report that other answers leave out: the outcome of each check, which the verdict counts.
 pub(super) const WITHOUT: [&str; 3] = ["checks", "coverage", "redaction"];
@@ -106,8 +123,10 @@ fn referenced(schema: &Value, name: &str, all: &Value, into: &mut Map<String, Va
 
 /// A schema of a part of what another one describes, without texts. Its definitions have the prefix `name`.
 fn partial(schema: Value, name: &str) -> Value {
-    const LEFT_OUT: [&str; 8] = [
+    // Fields that exclude each other are only stated by `not` and `required`.
+    const LEFT_OUT: [&str; 9] = [
         "required",
+        "not",
         "description",
         "title",
         "$schema",

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::super::args::{Cli, Command, Mcp};
 use super::super::stop::Stop;
-use super::super::{check, diff, explain, injection, list, output, policy, reach};
+use super::super::{check, diff, explain, fix, injection, list, output, policy, reach, rotate};
 use super::answer::Whole;
 
 /// Number of reports that are kept for diff and coverage, and of other results that are kept for the next page.
@@ -68,6 +68,25 @@ impl Session {
     /// # Errors
     /// The words are not valid, or the command has no result.
     pub(super) fn run(&self, words: &[String]) -> anyhow::Result<Ran> {
+        let (status, captured) = self.captured(words)?;
+        let document = serde_json::from_str(&captured.out)?;
+        Ok(Ran { status, notes: captured.lines, document })
+    }
+
+    /// Runs a command with the evidence of the server, and returns the lines of its text in this format.
+    ///
+    /// # Errors
+    /// The words are not valid, or the command has no result.
+    pub(super) fn run_to_lines(&self, words: &[String], format: &str) -> anyhow::Result<Ran> {
+        let (status, captured) = self.captured(words)?;
+        let mut document = Map::new();
+        document.insert("format".to_owned(), Value::from(format));
+        document.insert("lines".to_owned(), captured.out.lines().collect());
+        Ok(Ran { status, notes: captured.lines, document })
+    }
+
+    /// The exit status of a command, and its output.
+    fn captured(&self, words: &[String]) -> anyhow::Result<(u8, output::Captured)> {
         let cli = Cli::try_parse_from([&["meshdoctor".to_owned()], words].concat())
             .map_err(|error| refused(&error))?;
         let (evidence, connection) = (self.args.evidence.clone(), self.args.connection.clone());
@@ -90,14 +109,22 @@ impl Session {
                 args.evidence.live |= args.evidence.bundle.is_empty();
                 injection::run(&args)
             }
+            Command::Fix(mut args) => {
+                (args.evidence, args.connection) = (evidence, connection);
+                // A tool only shows the plan.
+                (args.apply, args.write) = (false, false);
+                fix::run(&args)
+            }
+            Command::Rotate(mut args) => {
+                (args.evidence, args.connection) = (evidence, connection);
+                rotate::run(&args)
+            }
             Command::Diff(args) => diff::run(&args),
             Command::List(args) => list::run(&args),
             Command::Explain(args) => explain::run(&args),
             _ => Err(Stop::usage("this command is not a tool", "use one of the tools of the server").into()),
         });
-        let status = status?;
-        let document = serde_json::from_str(&captured.out)?;
-        Ok(Ran { status, notes: captured.lines, document })
+        Ok((status?, captured))
     }
 
     /// Keeps a result, so that later calls can refer to it.

@@ -103,6 +103,25 @@ pub(super) const TOOLS: &[Tool] = &[
         call: |session, arguments| with(session, &parsed(arguments)?),
     },
     Tool {
+        name: "fix",
+        title: "Plan repairs",
+        about: "The repair plan of the mesh: its steps in order, each with its command and its simulated result. With \
+                format, the lines of a shell script, of patches for a kustomization, or of chart values. Nothing is \
+                run or written.",
+        schema: schema::<FixArguments>,
+        documents: &[Document::Fix, Document::FixText],
+        call: |session, arguments| fix(session, &parsed(arguments)?),
+    },
+    Tool {
+        name: "rotate",
+        title: "Plan a rotation of certificates",
+        about: "The state of a rotation of the trust anchor or the issuer, its next safe step with the commands, and \
+                the steps that must wait.",
+        schema: schema::<RotateArguments>,
+        documents: &[Document::Rotation],
+        call: |session, arguments| rotate(session, &parsed(arguments)?),
+    },
+    Tool {
         name: "diff",
         title: "Compare two reports",
         about: "Compare two reports of this server: new, changed, fixed and unchanged findings.",
@@ -243,6 +262,87 @@ struct WithArguments {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+struct FixArguments {
+    /// Repair only findings of these checks or categories; by default of all.
+    #[serde(default)]
+    only: Vec<String>,
+    /// Skip these checks or categories.
+    #[serde(default)]
+    skip: Vec<String>,
+    /// Repair only workloads in these namespaces. The control plane is always checked.
+    #[serde(default)]
+    namespaces: Vec<String>,
+    /// Give the plan as lines of text in this format, instead of its steps.
+    format: Option<RepairFormat>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum RepairFormat {
+    /// A shell script that stops at the first failure and at each manual step.
+    Script,
+    /// Patches of objects, in the form of a kustomization.
+    Patch,
+    /// The chart values that steps set, for the values files of each chart.
+    Values,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RotateArguments {
+    /// What to rotate; by default the issuer alone if it expires within 60 days and its trust anchor does not, else
+    /// both. A rotation that is in progress is continued in any case.
+    of: Option<Rotated>,
+    /// Decide whether this step may be done now, instead of the next step.
+    may: Option<RotationStep>,
+    /// A time at which the current issuer was already in place, if no event shows it (RFC 3339).
+    issuer_since: Option<String>,
+    /// A time at which the current bundle of trust anchors was already in place (RFC 3339).
+    bundle_since: Option<String>,
+    /// What a person has checked and found ready for the next step.
+    #[serde(default)]
+    confirm: Vec<Confirmed>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Rotated {
+    /// The trust anchor, and the issuer under it.
+    Anchor,
+    /// The issuer, under the current trust anchor.
+    Issuer,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum RotationStep {
+    /// Add a new trust anchor to the bundle.
+    AddAnchor,
+    /// Restart the control plane with the new bundle.
+    RestartControlPlane,
+    /// Restart the meshed workloads with the new bundle.
+    RestartWorkloads,
+    /// Replace the issuer.
+    ReplaceIssuer,
+    /// Renew certificates of the old issuer.
+    RenewCertificates,
+    /// Remove the old trust anchor from the bundle.
+    RemoveAnchor,
+    /// Restart everything that still trusts the old anchor.
+    DropOldAnchor,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Confirmed {
+    /// The clusters that this cluster has Links to.
+    LinkedClusters,
+    /// The proxies of ExternalWorkloads.
+    ExternalWorkloads,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct DiffArguments {
     /// The earlier report, such as r1, or baseline; by default the baseline of the server, else its last report.
     before: Option<String>,
@@ -301,7 +401,11 @@ struct Words(Vec<String>);
 
 impl Words {
     fn new(command: &str) -> Words {
-        Words(vec![command.to_owned(), "--output=json".to_owned()])
+        Words::with_output(command, "json")
+    }
+
+    fn with_output(command: &str, format: &str) -> Words {
+        Words(vec![command.to_owned(), format!("--output={format}")])
     }
 
     /// Adds a flag once for each value. The value cannot become another flag.
@@ -400,6 +504,53 @@ fn with(session: &Session, arguments: &WithArguments) -> anyhow::Result<Answer> 
         .flags("only", &arguments.only);
     let ran = with_manifests(&arguments.manifests, |path| session.run(&words.flags("with", [path]).0))?;
     Ok(session.keep(ran, REPORT).answer(0))
+}
+
+fn fix(session: &Session, arguments: &FixArguments) -> anyhow::Result<Answer> {
+    let format = arguments.format.map(|format| match format {
+        RepairFormat::Script => "script",
+        RepairFormat::Patch => "patch",
+        RepairFormat::Values => "values",
+    });
+    let words = Words::with_output("fix", format.unwrap_or("json"))
+        .flags("only", &arguments.only)
+        .flags("skip", &arguments.skip)
+        .flags("namespace", &arguments.namespaces);
+    match format {
+        None => answer(session, words, listing(&["steps"])),
+        Some(format) => {
+            let ran = session.run_to_lines(&words.0, format)?;
+            Ok(session.keep(ran, listing(&["lines"])).answer(0))
+        }
+    }
+}
+
+fn rotate(session: &Session, arguments: &RotateArguments) -> anyhow::Result<Answer> {
+    let of = arguments.of.map(|of| match of {
+        Rotated::Anchor => "anchor",
+        Rotated::Issuer => "issuer",
+    });
+    let may = arguments.may.map(|step| match step {
+        RotationStep::AddAnchor => "add-anchor",
+        RotationStep::RestartControlPlane => "restart-control-plane",
+        RotationStep::RestartWorkloads => "restart-workloads",
+        RotationStep::ReplaceIssuer => "replace-issuer",
+        RotationStep::RenewCertificates => "renew-certificates",
+        RotationStep::RemoveAnchor => "remove-anchor",
+        RotationStep::DropOldAnchor => "drop-old-anchor",
+    });
+    let confirm = arguments.confirm.iter().map(|confirmed| match confirmed {
+        Confirmed::LinkedClusters => "linked-clusters",
+        Confirmed::ExternalWorkloads => "external-workloads",
+    });
+    let confirm: Vec<String> = confirm.map(str::to_owned).collect();
+    let words = Words::new("rotate")
+        .flags("of", &of.map(str::to_owned))
+        .flags("may", &may.map(str::to_owned))
+        .flags("issuer-since", &arguments.issuer_since)
+        .flags("bundle-since", &arguments.bundle_since)
+        .flags("confirm", &confirm);
+    answer(session, words, listing(&["plan"]))
 }
 
 /// Runs a command that reads manifests from a file, and names them in its result as the client knows them.

@@ -2,7 +2,8 @@
 
     client.py MESHDOCTOR ARGUMENT...
 
-Prints one line of JSON: the negotiated version, the tools, the findings of `check`, and the error of a wrong call.
+Prints one line of JSON: the negotiated version, the tools, the findings of `check`, the first line of the script of
+`fix`, the phase of `rotate`, and the error of a wrong call.
 """
 
 import asyncio
@@ -20,14 +21,19 @@ async def main(program, arguments):
         listed = await session.call_tool("list", {})
         checked = await session.call_tool("check", {})
         explained = await session.call_tool("explain", {"text": "injector-fails-open"})
+        plan = await session.call_tool("fix", {})
+        script = await session.call_tool("fix", {"format": "script"})
+        rotation = await session.call_tool("rotate", {})
         wrong = await session.call_tool("reach", {"from": "shop/no-such-pod", "to": "nowhere:1"})
         print(json.dumps({
             "protocol": field(begin, "protocol_version", "protocolVersion"),
             "server": field(begin, "server_info", "serverInfo").name,
             "instructions": bool(begin.instructions),
             "tools": [tool.name for tool in tools],
-            "ok": not any(failed(result) for result in (listed, checked, explained)),
+            "ok": not any(failed(result) for result in (listed, checked, explained, plan, script, rotation)),
             "findings": [one["check"] for one in structured(checked)["document"]["findings"]],
+            "script": structured(script)["document"]["lines"][0],
+            "phase": structured(rotation)["document"]["phase"],
             "wrong": [failed(wrong), wrong.content[0].text],
         }))
 
