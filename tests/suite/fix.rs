@@ -167,6 +167,33 @@ fn json_and_patches_hold_the_same_steps() {
 }
 
 #[test]
+fn symptoms_that_end_later_are_in_json() {
+    use meshdoctor::render::document::{Document, restore};
+    use meshdoctor::repair::{JudgedPlan, Proof, State};
+
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = bundle(folder.path());
+    let bundle: Vec<&str> = bundle.iter().map(String::as_str).collect();
+    let check = [&["check", "--no-config", "-o", "json"], &FLAGS[..], &bundle].concat();
+    let document: Document = serde_json::from_str(&ran(meshdoctor(&check)).out).unwrap();
+    let report = restore(&document).unwrap();
+    let symptom = State::from_report(&report).problems.into_values().next().unwrap();
+    let proof = Proof::Simulated {
+        gone: Vec::new(),
+        until_later: Vec::new(),
+        added: Vec::new(),
+        symptoms: vec![symptom],
+        errors: 0,
+        warnings: 1,
+    };
+    let plan = JudgedPlan { proofs: vec![proof; report.repair.steps.len()], after: None };
+    let document = valid(&meshdoctor::render::fix::json(&report, &plan));
+    let shown = &document["steps"][0]["proof"];
+    assert_eq!(shown["symptoms"][0]["subject"], "Server shop/api", "{shown}");
+    assert!(shown["text"].as_str().unwrap().contains("symptoms that end later: "), "{shown}");
+}
+
+#[test]
 fn saved_report_gives_a_plan_without_proof() {
     let folder = tempfile::tempdir().unwrap();
     let bundle = bundle(folder.path());

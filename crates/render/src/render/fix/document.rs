@@ -74,6 +74,9 @@ struct ProofDocument {
     added: Vec<ProblemDocument>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     until_later: Vec<ProblemDocument>,
+    /// Symptoms that are left without their cause, and end later.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    symptoms: Vec<ProblemDocument>,
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<Left>,
 }
@@ -108,13 +111,15 @@ fn proof(proof: &Proof) -> ProofDocument {
         gone: Vec::new(),
         added: Vec::new(),
         until_later: Vec::new(),
+        symptoms: Vec::new(),
         left: None,
     };
     match proof {
-        Proof::Simulated { gone, until_later, added, symptoms: _, errors, warnings } => ProofDocument {
+        Proof::Simulated { gone, until_later, added, symptoms, errors, warnings } => ProofDocument {
             gone: problems(gone),
             added: problems(added),
             until_later: problems(until_later),
+            symptoms: problems(symptoms),
             left: Some(Left { errors: *errors, warnings: *warnings }),
             ..fresh("simulated")
         },
