@@ -310,6 +310,23 @@ fn changed(
         InstallationPart::ControlPlane(options) => options.chart_settings(ctx.knowledge, version.as_ref()),
         InstallationPart::Crds { .. } => None,
     };
+    if let Some(owner) = by.gitops.filter(|_| by.is_rendered_by_cli()) {
+        match &part {
+            InstallationPart::Crds { release, first } => {
+                let rendered = crds_by_cli(home, *first, RenderedTo::File(gitops::CRDS_FILE));
+                return crds_in_git(remedy, owner, act, guarded(Some(release), rendered));
+            }
+            InstallationPart::ControlPlane(options)
+                if options.stored_first.is_none() && !stored::is_unusable(ctx) =>
+            {
+                let to = RenderedTo::File(gitops::CONTROL_PLANE_FILE);
+                let act = format!("{act}: render it with these settings to {}", gitops::CONTROL_PLANE_FILE);
+                let remedy = upgraded_by_cli(ctx, remedy, (kind, &act), options, version.as_ref(), to);
+                return gitops::committed(remedy, owner, gitops::CONTROL_PLANE_FILE);
+            }
+            InstallationPart::ControlPlane(_) => {}
+        }
+    }
     if let Some(owner) = by.gitops {
         let text =
             format!("{act}: in Git{set}, since {owner} manages the control plane and reverts other changes");
@@ -348,22 +365,28 @@ fn changed(
             // The step states the release of the CLI, if it is known.
             match &part {
                 InstallationPart::ControlPlane(options) => match &options.stored_first {
-                    None => upgraded_by_cli(ctx, remedy, kind, act, options, version.as_ref()),
+                    None => {
+                        let to = RenderedTo::Cluster;
+                        upgraded_by_cli(ctx, remedy, (kind, act), options, version.as_ref(), to)
+                    }
                     Some(words) => {
                         let remedy = stored::corrected(ctx, remedy, words);
                         let options = Options { values: Vec::new(), ..options.clone() };
                         let act = "Apply the control plane with the corrected values";
-                        upgraded_by_cli(ctx, remedy, kind, act, &options, version.as_ref())
+                        let to = RenderedTo::Cluster;
+                        upgraded_by_cli(ctx, remedy, (kind, act), &options, version.as_ref(), to)
                     }
                 },
                 InstallationPart::Crds { release, first } => {
-                    remedy.run(kind, act, guarded(Some(release), crds_by_cli(home, *first)))
+                    let applied = crds_by_cli(home, *first, RenderedTo::Cluster);
+                    remedy.run(kind, act, guarded(Some(release), applied))
                 }
             }
         }
         (None, _) => match &part {
             InstallationPart::Crds { release, first: true } => {
-                remedy.run(kind, format!("{act}{set}"), guarded(Some(release), crds_by_cli(home, true)))
+                let applied = crds_by_cli(home, true, RenderedTo::Cluster);
+                remedy.run(kind, format!("{act}{set}"), guarded(Some(release), applied))
             }
             InstallationPart::ControlPlane(_) | InstallationPart::Crds { .. } => remedy.run(
                 kind,
@@ -382,17 +405,17 @@ fn changed(
 fn upgraded_by_cli(
     ctx: &Context<'_>,
     remedy: Remedy,
-    kind: StepKind,
-    act: &str,
+    (kind, act): (StepKind, &str),
     options: &Options<'_>,
     version: Option<&LinkerdVersion>,
+    to: RenderedTo,
 ) -> Remedy {
     let issuer = options.issuer();
     let force = if options.after_restarts { None } else { force(ctx, version, issuer) };
     let set: Vec<&str> = options.values.iter().map(|(path, ..)| *path).collect();
     let line = |force| {
         let base = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
-        guarded(version, by_cli(unsaved_options::options(ctx, base, version, &set), options, force))
+        guarded(version, by_cli(unsaved_options::options(ctx, base, version, &set), options, force, to))
     };
     let is_always = options.forced || force.is_none();
     let forced = if is_always { None } else { guard::until_replaced(ctx, issuer, &line(None)) };
@@ -405,6 +428,11 @@ fn upgraded_by_cli(
 /// include the issuer.
 pub(super) fn lacks_stored_values(ctx: &Context<'_>) -> bool {
     managed_by(ctx).is_by_cli() && stored::is_unusable(ctx)
+}
+
+/// Whether `linkerd upgrade` is known to find no usable values. Only for control planes that the CLI rendered.
+pub(super) fn has_unusable_values(ctx: &Context<'_>) -> bool {
+    stored::is_unusable(ctx)
 }
 
 /// Whether a printed change of the control plane starts from values that its installation stores, which include the
@@ -475,8 +503,27 @@ fn flag(path: &str) -> Option<&'static str> {
     })
 }
 
+/// The target of manifests that the CLI renders.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum RenderedTo {
+    /// They are applied.
+    Cluster,
+    /// They are written to a file, for Git.
+    File(&'static str),
+}
+
+impl RenderedTo {
+    /// The line that renders them to it.
+    pub(super) fn line(self, call: Call) -> Line {
+        match self {
+            RenderedTo::Cluster => call.pipe(apply()),
+            RenderedTo::File(file) => call.to_file(file),
+        }
+    }
+}
+
 /// `linkerd upgrade` with more options.
-fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>) -> Line {
+fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>, to: RenderedTo) -> Line {
     let upgrade = if options.ha { upgrade.words("--ha") } else { upgrade };
     let with_flag = options.values.iter().filter_map(|(path, value, _)| Some((flag(path)?, value)));
     let upgrade = with_flag.fold(upgrade, |upgrade, (flag, value)| upgrade.option(flag, value.as_str()));
@@ -486,7 +533,7 @@ fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>) -> 
     let upgrade =
         options.files.iter().fold(upgrade, |upgrade, (option, _, file)| upgrade.option(option, *file));
     let force = if options.forced { Some("--force") } else { force };
-    force.into_iter().fold(upgrade, |upgrade, option| upgrade.words(option)).pipe(apply())
+    to.line(force.into_iter().fold(upgrade, |upgrade, option| upgrade.words(option)))
 }
 
 /// `linkerd upgrade` with the CLI of a release, the current values and these settings (`PATH=VALUE`); the option,
@@ -495,6 +542,7 @@ pub(super) fn to_release(
     ctx: &Context<'_>,
     to: &LinkerdVersion,
     set: &[String],
+    rendered_to: RenderedTo,
 ) -> (Command, Option<Forced>, String) {
     let options = current_certificates::kept(ctx, Options::none());
     let paths: Vec<&str> = set.iter().filter_map(|one| Some(one.split_once('=')?.0)).collect();
@@ -503,17 +551,26 @@ pub(super) fn to_release(
         let upgrade = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
         let upgrade = unsaved_options::options(ctx, upgrade, Some(to), &paths);
         let upgrade = set.iter().fold(upgrade, |call, one| call.option("--set", one.as_str()));
-        current_certificates::with_files(ctx, guarded(Some(to), by_cli(upgrade, &options, force)), &options)
+        current_certificates::with_files(
+            ctx,
+            guarded(Some(to), by_cli(upgrade, &options, force, rendered_to)),
+            &options,
+        )
     };
     let forced = force.and_then(|_| guard::until_replaced(ctx, IssuerWritten::Kept, &line(None).0));
     let (command, passed) = line(force);
     (command, forced, format!("{passed}{}", if force.is_some() { FORCED } else { "" }))
 }
 
-fn crds_by_cli(home: &str, first: bool) -> Line {
+fn crds_by_cli(home: &str, first: bool, to: RenderedTo) -> Line {
     let call = linkerd().control_plane(home);
-    let call = if first { call.words("install --crds") } else { call.words("upgrade --crds") };
-    call.pipe(apply())
+    to.line(if first { call.words("install --crds") } else { call.words("upgrade --crds") })
+}
+
+/// Adds the steps that render CRDs with a command and put them into Git.
+fn crds_in_git(remedy: Remedy, owner: GitOps<'_>, act: &str, rendered: Command) -> Remedy {
+    let text = format!("{act}: render them to {}", gitops::CRDS_FILE);
+    gitops::committed(remedy.run(StepKind::Upgrade, text, rendered), owner, gitops::CRDS_FILE)
 }
 
 pub(super) fn apply() -> Call {
@@ -533,13 +590,27 @@ pub(super) fn release_of_crds<'a>(ctx: &Context<'a>) -> Option<Release<'a>> {
     })
 }
 
-/// The GitOps controller that manages Linkerd's CRDs, according to the existing CRDs. Reads them by name.
-pub(super) fn gitops_of_crds<'a>(ctx: &Context<'a>) -> Option<GitOps<'a>> {
+/// The tools that manage Linkerd's CRDs, according to the existing CRDs, if a GitOps controller is one of them. Reads
+/// them by name.
+pub(super) fn crds_managed_in_git<'a>(ctx: &Context<'a>) -> Option<ManagedBy<'a>> {
     CRDS.iter().find_map(|name| {
         let found = ctx.object::<CustomResourceDefinition>(Scope::Cluster, name);
         let meta = &found.ok().flatten()?.metadata;
-        ManagedBy::from_labels(&meta.labels, &meta.annotations).gitops
+        Some(ManagedBy::from_labels(&meta.labels, &meta.annotations)).filter(|by| by.gitops.is_some())
     })
+}
+
+/// Adds the steps that render the CRDs of a release with its CLI, and put them into Git.
+pub(super) fn rendered_crds(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    owner: GitOps<'_>,
+    act: &str,
+    to: &LinkerdVersion,
+) -> Remedy {
+    let home = &ctx.namespaces().control_plane;
+    let rendered = crds_by_cli(home, false, RenderedTo::File(gitops::CRDS_FILE));
+    crds_in_git(remedy, owner, act, guarded(Some(to), rendered))
 }
 
 /// Signs of the tool that installed Linkerd.
@@ -562,7 +633,12 @@ mod tests {
     #[test]
     fn cli_upgrade_is_guarded_by_its_release() {
         let upgrade = linkerd().control_plane("mesh").words("upgrade");
-        let line = by_cli(upgrade, &Options::none().set("clusterNetworks", "10.0.0.0/8,fd00::/8"), None);
+        let line = by_cli(
+            upgrade,
+            &Options::none().set("clusterNetworks", "10.0.0.0/8,fd00::/8"),
+            None,
+            RenderedTo::Cluster,
+        );
         let said = guarded(Some(&edge()), line).to_string();
         assert_eq!(
             said,

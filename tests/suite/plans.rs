@@ -147,7 +147,11 @@ fn plan_managed(recording: &str, to: &str, marks: &[(&str, Value)]) -> Option<St
 
 #[test]
 fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions() {
-    let argo = |name: &str| json!({"annotations": {"argocd.argoproj.io/tracking-id": format!("{name}:apps/Deployment:x/y")}});
+    // Argo CD renders the chart, so its objects name Helm as their creator.
+    let argo = |name: &str| {
+        json!({"annotations": {"argocd.argoproj.io/tracking-id": format!("{name}:apps/Deployment:x/y"),
+            "linkerd.io/created-by": "linkerd/helm edge-25.4.4"}})
+    };
     let marks = [("linkerd", argo("mesh")), ("crds", argo("mesh-crds")), ("linkerd-viz", argo("viz"))];
     let Some(plan) = plan_managed("healthy-2.18-viz", "2.19", &marks) else { return };
     for (application, chart) in [("mesh", "control-plane"), ("mesh-crds", "crds"), ("viz", "viz")] {
@@ -162,7 +166,11 @@ fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions()
     }
     assert!(!plan.contains("linkerd upgrade") && !plan.contains("linkerd viz install"), "{plan}");
 
-    let flux = |name: &str| json!({"labels": {"helm.toolkit.fluxcd.io/name": name, "helm.toolkit.fluxcd.io/namespace": "flux-system"}});
+    let flux = |name: &str| {
+        json!({"labels": {"helm.toolkit.fluxcd.io/name": name, "helm.toolkit.fluxcd.io/namespace": "flux-system"},
+            "annotations": {"meta.helm.sh/release-name": name, "meta.helm.sh/release-namespace": "linkerd",
+                "linkerd.io/created-by": "linkerd/helm edge-25.4.4"}})
+    };
     let marks = [("linkerd", flux("mesh")), ("crds", flux("mesh-crds")), ("linkerd-viz", flux("viz"))];
     let plan = plan_managed("healthy-2.18-viz", "2.19", &marks).unwrap();
     for name in ["mesh", "mesh-crds", "viz"] {
@@ -192,6 +200,72 @@ fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions()
     }
     assert!(!plan.contains("CHART_VERSION") && !plan.contains("linkerd viz install"), "{plan}");
     assert!(plan.contains("meshdoctor check --only viz --fail-on warning\n"), "{plan}");
+}
+
+/// Manifests that the CLI rendered into Git have no chart: the CLI of the target renders them again.
+#[test]
+fn manifests_in_git_that_the_cli_rendered_are_rendered_again() {
+    let argo = |name: &str| {
+        json!({"annotations": {"argocd.argoproj.io/tracking-id": format!("{name}:apps/Deployment:x/y"),
+            "linkerd.io/created-by": "linkerd/cli edge-25.4.4"}})
+    };
+    let marks = [("linkerd", argo("mesh")), ("crds", argo("mesh-crds")), ("linkerd-viz", argo("viz"))];
+    let Some(plan) = plan_managed("healthy-2.18-viz", "2.19", &marks) else { return };
+    let in_order = |plan: &str, texts: &[&str]| {
+        let at = |text: &&str| plan.find(*text).unwrap_or_else(|| panic!("no {text:?} in\n{plan}"));
+        assert!(texts.iter().map(at).is_sorted(), "{texts:?}\n{plan}");
+    };
+    let guard = "linkerd version --client --short | grep -Fx edge-25.10.7 && ";
+    in_order(
+        &plan,
+        &[
+            &format!("{guard}linkerd upgrade --crds > linkerd-crds.yaml\n"),
+            "replace the manifests that Argo CD (Application mesh-crds) applies with those of linkerd-crds.yaml",
+            "argocd app diff mesh-crds --refresh\n",
+            "argocd app sync mesh-crds\n",
+            &format!("{guard}linkerd upgrade --set proxyInit.iptablesMode=legacy > linkerd.yaml\n"),
+            "replace the manifests that Argo CD (Application mesh) applies with those of linkerd.yaml",
+            "argocd app sync mesh\n",
+            &format!("{guard}linkerd viz install > linkerd-viz.yaml\n"),
+            "argocd app sync viz\n",
+        ],
+    );
+    let is_applied = |line: &str| line.contains("kubectl apply") && !line.contains("linkerd inject");
+    assert!(!plan.contains("2025.10.7") && !plan.lines().any(is_applied), "{plan}");
+    assert!(plan.contains("pass --set proxyInit.iptablesMode=legacy to linkerd upgrade"), "{plan}");
+
+    let flux = json!({"labels": {"kustomize.toolkit.fluxcd.io/name": "mesh", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}});
+    let plan = plan_managed("healthy-2.18", "2.19", &[("linkerd", flux)]).unwrap();
+    in_order(
+        &plan,
+        &[
+            "linkerd upgrade --crds > linkerd-crds.yaml\n",
+            "with those of linkerd-crds.yaml",
+            "flux reconcile kustomization mesh -n flux-system --with-source\n",
+            "> linkerd.yaml\n",
+            "replace the manifests that Flux (Kustomization flux-system/mesh) applies with those of linkerd.yaml",
+        ],
+    );
+    assert!(!plan.contains("2025.10.7") && !plan.contains("HelmRelease"), "{plan}");
+
+    let cni = [("linkerd", argo("mesh")), ("linkerd-cni", argo("cni"))];
+    let plan = plan_managed("healthy-2.18-cni", "2.19", &cni).unwrap();
+    let (_, step) = plan.split_once("linkerd-cni to v1.6.4\n").unwrap();
+    in_order(step, &["linkerd install-cni", "> linkerd-cni.yaml\n", "argocd app sync cni\n"]);
+
+    // The CRDs of Gateway API that the CLI rendered stay: it renders them again, unless they are too old.
+    let marks = [("linkerd", argo("mesh")), ("crds", argo("mesh-crds"))];
+    let plan = plan_managed("healthy-2.17", "2.19", &marks).unwrap();
+    assert!(!plan.contains("The target's chart linkerd-crds no longer contains this CRD"), "{plan}");
+    let plan = plan_managed("healthy-2.17", "2.20", &marks).unwrap();
+    in_order(
+        &plan,
+        &[
+            "argocd.argoproj.io/sync-options=Prune=false\n",
+            "remove the Gateway API CRDs from the manifests that Argo CD (Application mesh-crds) applies",
+        ],
+    );
+    assert!(!plan.contains("installGatewayAPI"), "{plan}");
 }
 
 /// The commands to copy pass what a box asks for, and a reference names a section that exists.
@@ -320,7 +394,10 @@ fn a_vendor_s_chart_gets_the_values_where_it_reads_them() {
 
 #[test]
 fn linkerd_cni_that_git_holds_is_changed_there_with_its_chart() {
-    let argo = |name: &str| json!({"annotations": {"argocd.argoproj.io/tracking-id": format!("{name}:apps/DaemonSet:x/y")}});
+    let argo = |name: &str| {
+        json!({"annotations": {"argocd.argoproj.io/tracking-id": format!("{name}:apps/DaemonSet:x/y"),
+            "linkerd.io/created-by": "linkerd/helm edge-25.4.4"}})
+    };
     let marks = [("linkerd", argo("mesh")), ("linkerd-cni", argo("cni"))];
     let Some(plan) = plan_managed("healthy-2.18-cni", "2.19", &marks) else { return };
     let (_, step) = plan.split_once("linkerd-cni to v1.6.4\n").unwrap();

@@ -85,6 +85,11 @@ impl<'a> ManagedBy<'a> {
         self.installer == Some(Installer::Cli) && self.gitops.is_none()
     }
 
+    /// Whether the linkerd CLI rendered the manifests that a GitOps controller applies.
+    pub fn is_rendered_by_cli(&self) -> bool {
+        self.installer == Some(Installer::Cli) && self.gitops.is_some()
+    }
+
     /// Whether commands change it: the linkerd CLI or a Helm release manages it, and no GitOps controller would revert
     /// the change.
     pub fn is_by_command(&self) -> bool {
@@ -152,6 +157,12 @@ mod tests {
         assert_eq!(ManagedBy::from_metadata(&chart).installer, Some(Installer::Chart));
         let cli = meta(&[], &[("linkerd.io/created-by", "linkerd/cli edge-25.4.4")]);
         assert_eq!(ManagedBy::from_metadata(&cli).installer, Some(Installer::Cli));
+        assert!(!ManagedBy::from_metadata(&cli).is_rendered_by_cli());
+        let in_git = meta(
+            &[("kustomize.toolkit.fluxcd.io/name", "mesh")],
+            &[("linkerd.io/created-by", "linkerd/cli edge-25.4.4")],
+        );
+        assert!(ManagedBy::from_metadata(&in_git).is_rendered_by_cli());
         assert_eq!(ManagedBy::from_metadata(&meta(&[], &[])), ManagedBy::default());
         // An incomplete release does not count: a namespace is never guessed.
         let half = meta(&[], &[("meta.helm.sh/release-name", "mesh")]);

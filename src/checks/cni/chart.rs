@@ -6,7 +6,7 @@ pub(super) use super::chart_value::{ChartValue, image_version};
 use super::installed_options::{MODE, carried, replaced_mode};
 use super::target::{Target, target};
 use crate::checks::Context;
-use crate::checks::upgrades::gitops::synced;
+use crate::checks::upgrades::gitops::{committed, synced};
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
 use crate::finding::{ChartSetting, ChartSettings, Remedy, StepKind};
 use crate::model::control_plane::{CREATED_BY, installed};
@@ -15,6 +15,8 @@ use crate::objects::Deployment;
 use crate::version::{CniVersion, LinkerdVersion};
 
 const CHART: &str = "linkerd2-cni";
+/// The file to which the CLI renders manifests that are in Git.
+const FILE: &str = "linkerd-cni.yaml";
 /// The chart repository of edge releases.
 const EDGE: &str = "https://helm.linkerd.io/edge";
 /// The default namespace of `linkerd install-cni`.
@@ -51,6 +53,10 @@ pub(super) fn set(
     let Some(managed_by) = target.managed_by else {
         return unknown(ctx, &target, remedy, &words, chart, values);
     };
+    if let Some(owner) = managed_by.gitops.filter(|_| managed_by.is_rendered_by_cli()) {
+        let remedy = by_cli(ctx, &target, remedy, (&words, Some(FILE)), chart, values);
+        return committed(remedy, owner, FILE);
+    }
     if let Some(in_git) = managed_by.in_git() {
         let with = if values.is_empty() { String::new() } else { format!(" ({})", listed(values)) };
         let remedy =
@@ -89,7 +95,7 @@ pub(super) fn set(
                 },
             )
             .settings(settings(values)),
-        Some(Installer::Cli) => by_cli(ctx, &target, remedy, &words, chart, values),
+        Some(Installer::Cli) => by_cli(ctx, &target, remedy, (&words, None), chart, values),
         None => unknown(ctx, &target, remedy, &words, chart, values),
     }
 }
@@ -223,17 +229,17 @@ fn releases(release: Release<'_>) -> Call {
     listing(release)
 }
 
-/// Steps for the CLI, which keeps no values: those that are not passed again get their defaults.
+/// Steps for the CLI, which keeps no values: those that are not passed again get their defaults. The manifests are
+/// applied, or written to a file.
 fn by_cli(
     ctx: &Context<'_>,
     target: &Target<'_>,
     remedy: Remedy,
-    words: &str,
+    (words, file): (&str, Option<&'static str>),
     chart: Option<&str>,
     values: &[ChartValue],
 ) -> Remedy {
-    let into = |with: Call| {
-        let line = cli(ctx, target, values).pipe(with);
+    let guarded = |line: Line| {
         // Other CLI versions have other templates and defaults, so require that of the chart, or the one that
         // installed it.
         match (chart.and_then(|chart| chart.strip_prefix("20")), installed_cli(target)) {
@@ -242,11 +248,14 @@ fn by_cli(
             (None, None) => line,
         }
     };
-    remedy
-        .run(StepKind::Note, compare(ctx, target, values), into(kubectl().words("diff -f -")))
-        .chart(settings(values))
-        .run(StepKind::ChartValue, words, into(kubectl().words("apply -f -")))
-        .chart(settings(values))
+    let rendered = || cli(ctx, target, values);
+    let preview = guarded(rendered().pipe(kubectl().words("diff -f -")));
+    let remedy = remedy.run(StepKind::Note, compare(ctx, target, values), preview).chart(settings(values));
+    let (words, line) = match file {
+        None => (words.to_owned(), rendered().pipe(kubectl().words("apply -f -"))),
+        Some(file) => (format!("{words}: first render it to {file}"), rendered().to_file(file)),
+    };
+    remedy.run(StepKind::ChartValue, words, guarded(line)).chart(settings(values))
 }
 
 /// `linkerd install-cni` with its earlier options and the new values.

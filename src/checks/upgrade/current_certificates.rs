@@ -4,7 +4,7 @@
 
 use super::guard::is_issuer_written;
 use super::stored::{ANCHORS, ISSUER, anchors_to_file, issuer_to_files};
-use super::{KEY as KEY_VALUE, KEY_OPTION, Options, uses_stored_values};
+use super::{KEY as KEY_VALUE, KEY_OPTION, Options, managed_by, uses_stored_values};
 use crate::certificates::{Certificate, from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
 use crate::checks::Context;
@@ -112,7 +112,7 @@ pub(in crate::checks) fn stored_instead(values: &Values, secret: &Secret) -> Opt
 /// The options of a change, with files of the current issuer and trust anchors if it keeps them and the CLI or
 /// Helm would use others.
 pub(super) fn kept<'a>(ctx: &Context<'_>, mut options: Options<'a>) -> Options<'a> {
-    if options.stores_current || !uses_stored_values(ctx) {
+    if options.stores_current || !(uses_stored_values(ctx) || managed_by(ctx).is_rendered_by_cli()) {
         return options;
     }
     options.kept = Kept {

@@ -13,7 +13,7 @@ use crate::command::{Arg, Command, helm, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::model::control_plane::CREATED_BY;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::managed_by::Release;
+use crate::model::managed_by::{ManagedBy, Release};
 use crate::objects::CustomResourceDefinition;
 
 /// Values with which any release of the chart omits them.
@@ -27,6 +27,8 @@ const OF_LINKERD: [&str; 3] = [CONTROL_PLANE_NS, "helm.sh/chart", "app.kubernete
 pub(super) struct HeldDefinitions<'a> {
     owner: Owner<'a>,
     names: Vec<&'a str>,
+    /// Whether the linkerd CLI rendered them.
+    is_rendered: bool,
 }
 
 impl<'a> HeldDefinitions<'a> {
@@ -43,6 +45,11 @@ impl<'a> HeldDefinitions<'a> {
         held.iter().any(|name| name.ends_with(".linkerd.io")).then(|| HeldDefinitions {
             owner,
             names: held.into_iter().filter(|name| name.ends_with(GROUP)).collect(),
+            is_rendered: ManagedBy::from_labels(
+                &definition.metadata.labels,
+                &definition.metadata.annotations,
+            )
+            .is_rendered_by_cli(),
         })
     }
 
@@ -71,11 +78,17 @@ impl<'a> HeldDefinitions<'a> {
                 None => remedy,
             },
             Owner::GitOps(owner) => {
-                let text = format!(
-                    "In Git, set {} in the values of linkerd-crds of {owner}; the CRDs have to be marked \
-                     as kept before",
-                    LEFT_OUT.join(", ")
-                );
+                let text = match self.is_rendered {
+                    true => format!(
+                        "In Git, remove the Gateway API CRDs from the manifests that {owner} applies; they have to \
+                         be marked as kept before"
+                    ),
+                    false => format!(
+                        "In Git, set {} in the values of linkerd-crds of {owner}; the CRDs have to be marked \
+                         as kept before",
+                        LEFT_OUT.join(", ")
+                    ),
+                };
                 remedy.step(StepKind::ChartValue, text).run(
                     StepKind::Command,
                     format!("Sync it with {owner}, and wait until the sync is complete"),

@@ -1,5 +1,5 @@
-//! Upgrades a chart that a GitOps controller manages: the change in Git, then the commands that sync it and
-//! wait for the sync.
+//! Upgrades what a GitOps controller manages: the change in Git, of a chart's version or of rendered manifests, then
+//! the commands that sync it and wait for the sync.
 
 use crate::command::{Arg, Call, Command, Line, kubectl, program};
 use crate::finding::{Remedy, StepKind};
@@ -25,13 +25,30 @@ pub(super) fn bring(
     let text = format!(
         "{act}: in Git, chart {chart} {wanted} of {owner}: {field}; review the changes before you sync"
     );
-    let remedy = match owner {
+    synced(reviewed(remedy, StepKind::Upgrade, text, owner), owner)
+}
+
+/// Files to which the linkerd CLI renders manifests that are in Git.
+pub(in crate::checks) const CRDS_FILE: &str = "linkerd-crds.yaml";
+pub(in crate::checks) const CONTROL_PLANE_FILE: &str = "linkerd.yaml";
+
+/// Adds the steps that put a file of rendered manifests into Git, and sync them.
+pub(in crate::checks) fn committed(remedy: Remedy, owner: GitOps<'_>, file: &str) -> Remedy {
+    let text = format!(
+        "In Git, replace the manifests that {owner} applies with those of {file}. Keep your own changes, such as \
+         Secrets that are not in Git, and review the differences before you sync"
+    );
+    synced(reviewed(remedy, StepKind::Upgrade, text, owner), owner)
+}
+
+/// Adds the step of a change in Git, with the command that compares it with the cluster.
+fn reviewed(remedy: Remedy, kind: StepKind, text: String, owner: GitOps<'_>) -> Remedy {
+    match owner {
         GitOps::ArgoCd(name) => {
-            remedy.run(StepKind::Upgrade, text, argo_cd().words("app diff").operand(name).words("--refresh"))
+            remedy.run(kind, text, argo_cd().words("app diff").operand(name).words("--refresh"))
         }
-        GitOps::HelmRelease(..) | GitOps::Kustomization(..) => remedy.step(StepKind::Upgrade, text),
-    };
-    synced(remedy, owner)
+        GitOps::HelmRelease(..) | GitOps::Kustomization(..) => remedy.step(kind, text),
+    }
 }
 
 /// Adds the step that syncs a change in Git.

@@ -389,7 +389,8 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         false => remedy,
     };
     let installer = ctx.optional_list::<DaemonSet>().iter().find(|set| cni::is_installer(set));
-    let remedy = match installer.and_then(|set| ManagedBy::from_metadata(&set.metadata).gitops) {
+    let by = installer.map(|set| ManagedBy::from_metadata(&set.metadata)).unwrap_or_default();
+    let remedy = match by.gitops.filter(|_| !by.is_rendered_by_cli()) {
         Some(owner) => {
             let act = format!("Upgrade linkerd-cni to {plugin} (image.version={plugin})");
             release::in_git(ctx, remedy, owner, &act, "linkerd2-cni", to)

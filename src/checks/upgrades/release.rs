@@ -5,7 +5,7 @@ use super::upgrade_changes_default::kept;
 use super::{gitops, mirrors};
 use crate::checks::Context;
 use crate::checks::upgrade::{
-    self, CONTROL_PLANE, Chart, apply, chart_number, chart_of, guarded, managed_by, which_tool,
+    self, CONTROL_PLANE, Chart, RenderedTo, chart_number, chart_of, guarded, managed_by, which_tool,
 };
 use crate::command::{Arg, Call, Command, Line, helm, kubectl, linkerd, program};
 use crate::finding::{Remedy, StepKind};
@@ -24,7 +24,10 @@ pub(super) fn control_plane(
     let by = managed_by(ctx);
     let act = format!("Upgrade the control plane to {to}");
     if let Some(owner) = by.gitops {
-        return in_git(ctx, remedy, owner, &act, CONTROL_PLANE.0, to);
+        return match by.is_rendered_by_cli() {
+            true => rendered(ctx, remedy, owner, &act, (from, to)),
+            false => in_git(ctx, remedy, owner, &act, CONTROL_PLANE.0, to),
+        };
     }
     match by.installer {
         Some(Installer::Release(release)) => run_helm(ctx, remedy, &act, release, (from, to), CONTROL_PLANE),
@@ -34,7 +37,7 @@ pub(super) fn control_plane(
         ),
         Some(Installer::Cli) => {
             let set = kept(ctx, (from, to));
-            let (command, forced, why) = upgrade::to_release(ctx, to, &set);
+            let (command, forced, why) = upgrade::to_release(ctx, to, &set, RenderedTo::Cluster);
             let others = others(&set);
             remedy
                 .run(
@@ -53,6 +56,31 @@ pub(super) fn control_plane(
             which_tool(home),
         ),
     }
+}
+
+/// Adds the steps that render the control plane of a release with its CLI, and put it into Git.
+fn rendered(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    owner: GitOps<'_>,
+    act: &str,
+    (from, to): (&LinkerdVersion, &LinkerdVersion),
+) -> Remedy {
+    const FILE: &str = gitops::CONTROL_PLANE_FILE;
+    if upgrade::has_unusable_values(ctx) {
+        let text = format!(
+            "{act}: render it to {FILE} with `linkerd install --ignore-cluster` of its CLI, the options of the \
+             installation, and the current trust anchors and issuer. `linkerd upgrade` finds no stored values"
+        );
+        return gitops::committed(remedy.step(StepKind::Upgrade, text), owner, FILE);
+    }
+    let set = kept(ctx, (from, to));
+    let (command, forced, why) = upgrade::to_release(ctx, to, &set, RenderedTo::File(FILE));
+    let text = format!(
+        "{act}: render it to {FILE}. It keeps your values, and all others get the new defaults{}{why}",
+        others(&set)
+    );
+    gitops::committed(remedy.run(StepKind::Upgrade, text, command).forced(forced), owner, FILE)
 }
 
 /// The exceptions from the new defaults that a command sets, as the end of a sentence.
@@ -98,7 +126,7 @@ pub(in crate::checks) fn extension(
         false => remedy,
     };
     match (own.gitops, own.release(), chart) {
-        (Some(owner), _, Some((chart, _))) => {
+        (Some(owner), _, Some((chart, _))) if !own.is_rendered_by_cli() => {
             let remedy = in_git(ctx, in_values(remedy), owner, &act, chart, to);
             return mirrors::awaited(remedy, &controllers);
         }
@@ -113,20 +141,29 @@ pub(in crate::checks) fn extension(
         "multicluster" => "multicluster",
         _ => return remedy.step(StepKind::Upgrade, format!("{act}, with the tool that installed it")),
     };
+    let rendered = |remedy: Remedy, to_it: RenderedTo| {
+        let call = linkerd().control_plane(&ctx.namespaces().control_plane).words(command).words("install");
+        let text = format!("{act}, with the values that it was installed with");
+        let call = mirrors::settings(&controllers).fold(call, |call, set| call.option("--set", set));
+        let text = match controllers.is_empty() {
+            true => text,
+            false => format!("{text}, with a controller of the chart for each link"),
+        };
+        let text = match to_it {
+            RenderedTo::Cluster => text,
+            RenderedTo::File(file) => format!("{text}: render it to {file}"),
+        };
+        remedy.run(StepKind::Upgrade, text, guarded(Some(to), to_it.line(call)))
+    };
+    if let Some(owner) = own.gitops.filter(|_| own.is_rendered_by_cli()) {
+        let file = if command == "viz" { "linkerd-viz.yaml" } else { "linkerd-multicluster.yaml" };
+        let remedy = gitops::committed(rendered(remedy, RenderedTo::File(file)), owner, file);
+        return mirrors::awaited(remedy, &controllers);
+    }
     let remedy = match (by.gitops, by.installer) {
         (Some(owner), _) => remedy
             .step(StepKind::Upgrade, format!("{act}: in Git, like the control plane that {owner} manages")),
-        (None, Some(Installer::Cli)) => {
-            let call =
-                linkerd().control_plane(&ctx.namespaces().control_plane).words(command).words("install");
-            let text = format!("{act}, with the values that it was installed with");
-            let call = mirrors::settings(&controllers).fold(call, |call, set| call.option("--set", set));
-            let text = match controllers.is_empty() {
-                true => text,
-                false => format!("{text}, with a controller of the chart for each link"),
-            };
-            remedy.run(StepKind::Upgrade, text, guarded(Some(to), call.pipe(apply())))
-        }
+        (None, Some(Installer::Cli)) => rendered(remedy, RenderedTo::Cluster),
         (None, _) => remedy.step(StepKind::Upgrade, format!("{act}, with the tool that installed it")),
     };
     mirrors::awaited(remedy, &controllers)
@@ -141,7 +178,9 @@ fn managed_extension<'a>(ctx: &Context<'a>, name: &str) -> ManagedBy<'a> {
     let own = deployments.filter(|one| homes.contains(&one.metadata.namespace.as_str()));
     let each: Vec<ManagedBy<'a>> = own.map(|one| ManagedBy::from_metadata(&one.metadata)).collect();
     let release = each.iter().find_map(|by| by.release());
-    ManagedBy { installer: release.map(Installer::Release), gitops: each.iter().find_map(|by| by.gitops) }
+    let rendered = || each.iter().any(ManagedBy::is_rendered_by_cli).then_some(Installer::Cli);
+    let installer = release.map(Installer::Release).or_else(rendered);
+    ManagedBy { installer, gitops: each.iter().find_map(|by| by.gitops) }
 }
 
 /// Adds the step that upgrades the CRDs to a release, with their manager. Reads `deployments.apps` and the
@@ -149,8 +188,9 @@ fn managed_extension<'a>(ctx: &Context<'a>, name: &str) -> ManagedBy<'a> {
 pub(super) fn crds(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Remedy {
     let act = format!("Install the CRDs of {to}");
     // They may belong to another Application than the control plane.
-    let owner = upgrade::gitops_of_crds(ctx).or_else(|| managed_by(ctx).gitops);
-    match owner {
+    let by = upgrade::crds_managed_in_git(ctx).unwrap_or_else(|| managed_by(ctx));
+    match by.gitops {
+        Some(owner) if by.is_rendered_by_cli() => upgrade::rendered_crds(ctx, remedy, owner, &act, to),
         Some(owner) => in_git(ctx, remedy, owner, &act, "linkerd-crds", to),
         None => upgrade::crds(ctx, remedy, &act, to, false),
     }

@@ -5,7 +5,7 @@ use super::gitops::taken;
 use super::phases::Phase;
 use crate::card::Part;
 use crate::checks::Context;
-use crate::checks::upgrade::{CONTROL_PLANE, chart_number, managed_by, to_release};
+use crate::checks::upgrade::{CONTROL_PLANE, RenderedTo, chart_number, managed_by, to_release};
 use crate::checks::versions::cli_install::install;
 use crate::command::{Arg, Command, Line, helm, kubectl, linkerd, meshdoctor, program};
 use crate::finding::{Remedy, StepKind};
@@ -161,7 +161,7 @@ fn rolled_back(release: Release<'_>) -> Command {
 }
 
 fn by_cli(ctx: &Context<'_>, to: &LinkerdVersion) -> Command {
-    let (upgrade, ..) = to_release(ctx, to, &[]);
+    let (upgrade, ..) = to_release(ctx, to, &[], RenderedTo::Cluster);
     match ctx.knowledge.channels().origin(to) {
         Some(_) => {
             let mut command = install(ctx.knowledge, to);

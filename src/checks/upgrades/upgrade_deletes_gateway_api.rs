@@ -28,13 +28,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if brings(way.to) != Some("false") || brings(&way.from) == Some("false") {
         return Ok(Vec::new().into());
     }
+    // `linkerd upgrade --crds` keeps definitions that Linkerd created.
+    let is_rendered = |one: &&CustomResourceDefinition| {
+        ManagedBy::from_labels(&one.metadata.labels, &one.metadata.annotations).is_rendered_by_cli()
+    };
     // The managers of Linkerd's own definitions.
     let own = |definition: &&CustomResourceDefinition| definition.metadata.name.ends_with(".linkerd.io");
     let owners: Vec<Owner<'_>> =
         definitions.iter().filter(own).filter_map(|one| Owner::from_metadata(&one.metadata)).collect();
     let findings: Vec<Finding> = definitions
         .iter()
-        .filter(|definition| definition.metadata.name.ends_with(GROUP))
+        .filter(|definition| definition.metadata.name.ends_with(GROUP) && !is_rendered(definition))
         .filter_map(|definition| {
             let meta = &definition.metadata;
             let owner = Owner::from_metadata(meta).filter(|owner| owners.contains(owner))?;

@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> =
         set.map(|(row, written)| finding(ctx, &way, home, row, written)).collect();
     let by = managed_by(ctx);
-    if by.gitops.is_none() && by.installer == Some(Installer::Cli) {
+    if by.installer == Some(Installer::Cli) {
         let unstored = unstored(ctx, &values, Some(way.to));
         findings.extend(unstored.iter().map(|one| reset(ctx, &way, home, one)));
     }
