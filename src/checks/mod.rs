@@ -22,6 +22,7 @@ pub mod expressed;
 mod extensions;
 mod grace;
 mod gvisor;
+mod host_system;
 mod injected;
 mod injection;
 mod jaeger;

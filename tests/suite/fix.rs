@@ -524,9 +524,9 @@ fn steps_on_one_node_before_the_next_are_not_run_on_all_nodes_at_once() {
     assert!(script.contains("#   kubectl cordon \"$NODE\""), "{script}");
     assert!(!script.lines().any(|line| line.starts_with("kubectl cordon")), "{script}");
     let (_, errors) = run(folder.path(), &script, &[], 1);
-    let asked = "step 1 is manual: do steps 1 to 5 on one node before the next: ip-10-0-1-12, ip-10-0-1-40";
+    let asked = "step 1 is manual: do steps 1 to 4 on one node before the next: ip-10-0-1-12, ip-10-0-1-40";
     assert!(errors.contains(asked), "{errors}");
     let (_, errors) = run(folder.path(), &script, &["3"], 1);
     assert!(errors.contains(asked), "{errors}");
-    assert!(errors.contains("sh ") && errors.contains(" 6\n"), "{errors}");
+    assert!(errors.contains("sh ") && errors.contains(" 5\n"), "{errors}");
 }

@@ -23,7 +23,7 @@ const ARGUMENT: char = '\u{1f}';
 const CALL: char = '\u{1e}';
 
 /// Programs that a command may run; each is replaced by a stand-in.
-const PROGRAMS: [&str; 44] = [
+const PROGRAMS: [&str; 47] = [
     "aws",
     "install",
     "base64",
@@ -68,6 +68,9 @@ const PROGRAMS: [&str; 44] = [
     "crictl",
     "iptables",
     "mount",
+    "ln",
+    "mkdir",
+    "talosctl",
 ];
 
 /// A program as it was run: its name, then its arguments.

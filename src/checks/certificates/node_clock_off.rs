@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::checks::host_system::{program_on, system_of, talosctl};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Command, Line, program};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -52,7 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             words(apart)
         );
         let finding = ctx.finding(Subject::node(last), message).severity(severity(apart)).likely();
-        return Ok(vec![finding.evidences(times.iter().map(evidence)).remedy(remedy(last))].into());
+        return Ok(vec![finding.evidences(times.iter().map(evidence)).remedy(remedy(ctx, last))].into());
     }
     let (_, middle) = times[times.len() / 2];
     let findings = times.iter().filter_map(|at| -> Option<Finding> {
@@ -78,7 +79,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .severity(severity(away.abs()))
                 .evidence(evidence(at))
                 .evidences(others)
-                .remedy(remedy(name)),
+                .remedy(remedy(ctx, name)),
         )
     });
     Ok(findings.collect::<Vec<_>>().into())
@@ -101,7 +102,10 @@ fn evidence((name, time): &(&str, Timestamp)) -> Evidence {
 }
 
 /// The steps that set the clock of a node; in a root shell on it if the node is not known.
-pub(in crate::checks) fn synchronized(remedy: Remedy, node: Option<&str>) -> Remedy {
+pub(in crate::checks) fn synchronized(ctx: &Context<'_>, remedy: Remedy, node: Option<&str>) -> Remedy {
+    const LOOK: &str = "On the node, check whether its clock is synchronized";
+    const SET: &str = "If it is not, set the clock from the node's time servers";
+    let system = node.and_then(|node| system_of(ctx, node));
     let tools = |chrony: &'static str, systemd: &'static str| {
         let script = Line::from(program("chronyc").words(chrony))
             .and_shell("||")
@@ -111,19 +115,28 @@ pub(in crate::checks) fn synchronized(remedy: Remedy, node: Option<&str>) -> Rem
             None => Command::in_node_shell([script]),
         }
     };
-    remedy
-        .run(
+    match (node, system.map(|system| system.id.as_str())) {
+        (Some(node), Some("talos")) => remedy
+            .run(
+                StepKind::Command,
+                "Compare the clock of the node with its time server",
+                Command::about_node(node, [talosctl().words("time")]),
+            )
+            .step(
+                StepKind::NodeFile,
+                "If it is not synchronized, correct machine.time.servers in the machine configuration",
+            ),
+        (Some(node), Some("bottlerocket")) => remedy
+            .run(StepKind::Command, LOOK, program_on(node, "chronyc tracking"))
+            .run(StepKind::Command, SET, program_on(node, "chronyc makestep")),
+        _ => remedy.run(StepKind::Command, LOOK, tools("tracking", "status")).run(
             StepKind::Command,
-            "On the node, check whether its clock is synchronized",
-            tools("tracking", "status"),
-        )
-        .run(
-            StepKind::Command,
-            "If it is not, set the clock from the node's time servers",
+            SET,
             tools("makestep", "set-ntp true"),
-        )
+        ),
+    }
 }
 
-fn remedy(node: &str) -> Remedy {
-    synchronized(Remedy::new(), Some(node))
+fn remedy(ctx: &Context<'_>, node: &str) -> Remedy {
+    synchronized(ctx, Remedy::new(), Some(node))
 }

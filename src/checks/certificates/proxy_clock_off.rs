@@ -124,7 +124,7 @@ fn finding(
             "Compared with",
             format!("Pod {namespace}/{name} on node {}", reference.node_name.as_str()),
         ))
-        .remedy(synchronized(Remedy::new(), node_of(off)));
+        .remedy(synchronized(ctx, Remedy::new(), node_of(off)));
     for (pod, _) in off {
         let tie = Tie::Node(pod.node_name.to_string());
         if !finding.ties.contains(&tie) {

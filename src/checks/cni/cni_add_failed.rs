@@ -2,10 +2,11 @@
 //! binary.
 
 use super::add_failures::{add_failures, refused};
-use super::host::look;
+use super::host;
+use super::nodes::Nodes;
 use super::{cni_add_exit_127, cni_add_unauthorized, logs, remedy};
 use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Command, kubectl, meshdoctor, program};
+use crate::command::{Arg, Command, meshdoctor, program};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::knowledge::Signature;
 use crate::model::sandbox::AddFailure;
@@ -36,7 +37,7 @@ fn known(ctx: &Context<'_>, add: &AddFailure<'_>, signature: &Signature) -> Find
         None => remedy,
     };
     let unsaid = detail.is_none() && signature.id.starts_with("exit-");
-    let remedy = if unsaid { journal(remedy, add) } else { remedy };
+    let remedy = if unsaid { journal(ctx, remedy, add) } else { remedy };
     let finding = refused(ctx, add, format!("pods cannot start because linkerd-cni fails: {}", meant.cause))
         .parameter(signature.id.clone())
         .remedy(remedy::of_signature(ctx, remedy, meant));
@@ -44,29 +45,27 @@ fn known(ctx: &Context<'_>, add: &AddFailure<'_>, signature: &Signature) -> Find
 }
 
 /// Adds the step that provides the error of iptables itself.
-fn journal(remedy: Remedy, add: &AddFailure<'_>) -> Remedy {
+fn journal(ctx: &Context<'_>, remedy: Remedy, add: &AddFailure<'_>) -> Remedy {
     let text = "Provide the journal of the node's container runtime, which has the error of iptables itself";
     if add.node.is_empty() {
         return remedy.step(StepKind::Note, text);
     }
-    let read = kubectl()
-        .words("debug")
-        .arg(Arg::known("node/").then(Arg::node()))
-        .words("-i --profile=sysadmin --image=busybox -- chroot /host")
-        .words("journalctl -u containerd -u crio --since -1h --no-pager")
-        .to_file("journal.txt");
+    let read = host::journal(Nodes::for_steps(ctx).system(ctx, add.node)).to_file("journal.txt");
     let check = meshdoctor().words("check --live --logs").arg(Arg::node().then("=journal.txt"));
     remedy.run(StepKind::Note, text, Command::about_node(add.node, [read.and(check)]))
 }
 
 fn unknown(ctx: &Context<'_>, add: &AddFailure<'_>) -> Finding {
-    let journal = program("journalctl").words("-u containerd -u crio --since -1h");
-    let remedy = look(
-        Remedy::new(),
-        add.node,
-        "Read the plugin's log lines before the failure, in the journal of the node's container runtime",
-        [journal.pipe(program("grep").words("-i linkerd-cni"))],
-    );
+    let text =
+        "Read the plugin's log lines before the failure, in the journal of the node's container runtime";
+    let remedy = match add.node {
+        "" => Remedy::new().step(StepKind::Note, text),
+        node => {
+            let journal = host::journal(Nodes::for_steps(ctx).system(ctx, node));
+            let read = journal.pipe(program("grep").words("-i linkerd-cni"));
+            Remedy::new().run(StepKind::Note, text, Command::about_node(node, [read]))
+        }
+    };
     let message = "pods cannot start: linkerd-cni fails to set up their network, with an error that \
                    meshdoctor does not know";
     refused(ctx, add, message).parameter("unknown").remedy(remedy)

@@ -2,7 +2,7 @@
 
 use super::absent::{cilium, cilium_config};
 use super::cni_interface_mode_leftover::FILE;
-use super::host::on_host;
+use super::host::on_files;
 use super::nodes::Nodes;
 use super::places::in_file;
 use crate::checks::{Context, Judgement};
@@ -67,7 +67,7 @@ fn residue(
         Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
     let path = entry.map(|entry| entry.path_of("type"));
     let said = if entry.is_some() { "\"linkerd-cni\"" } else { "exists" };
-    let remedy = on_host(
+    let remedy = on_files(
         Remedy::new(),
         nodes.system(ctx, &snapshot.node),
         &snapshot.node,

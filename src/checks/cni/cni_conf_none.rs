@@ -1,7 +1,7 @@
 //! `cni-conf-none`: a node has no CNI configuration that its runtime can load.
 
 use super::effect::{both, open_directory, owner, written_again};
-use super::host::on_host;
+use super::host::on_files;
 use super::nodes::{Nodes, silent};
 use super::places::in_file;
 use crate::checks::{Context, Judgement};
@@ -131,7 +131,7 @@ fn remedy(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: 
         program("mv").operand(path).operand(before)
     });
     let names: Vec<String> = renamed.iter().map(|file| file.path()).collect();
-    on_host(
+    on_files(
         remedy,
         nodes.system(ctx, node),
         node,

@@ -1,7 +1,7 @@
 //! `cni-conf-twin`: a node has the same CNI configuration twice, as `.conf` and as `.conflist`.
 
 use super::effect::{Runs, both, graded, owner};
-use super::host::on_host;
+use super::host::on_files;
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
 use crate::checks::{Context, Judgement};
@@ -95,14 +95,14 @@ fn remedy(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &
     }
     let path = conf.path();
     let system = nodes.system(ctx, &snapshot.node);
-    let remedy = on_host(
+    let remedy = on_files(
         remedy,
         system,
         &snapshot.node,
         &format!("Compare {path} with {path}list"),
         [program("cat").operand(path.as_str()).operand(format!("{path}list"))],
     );
-    on_host(
+    on_files(
         remedy,
         system,
         &snapshot.node,

@@ -2,7 +2,7 @@
 
 use super::add_failures::on_node;
 use super::effect::{Runs, both, entries, graded, owner, written_again};
-use super::host::on_host;
+use super::host::on_files;
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
 use super::purge::purge_entry;
@@ -121,7 +121,7 @@ fn restore(
     match owner(ctx, file) {
         Some(network) => {
             let text = format!("Rename {path}, so that no runtime loads it");
-            on_host(Remedy::new(), system, node, &text, renamed()).run(
+            on_files(Remedy::new(), system, node, &text, renamed()).run(
                 StepKind::Command,
                 format!(
                     "Let {}, which owns the file, write it again; linkerd-cni then adds its entry \
@@ -137,14 +137,14 @@ fn restore(
                 DefectKind::Empty | DefectKind::Unreadable => "restore it from a node whose file is intact",
                 _ => "correct it, or restore it from a node whose file is intact",
             };
-            let remedy = on_host(
+            let remedy = on_files(
                 Remedy::new(),
                 system,
                 node,
                 &format!("Find out which tool writes {path}, and {what}"),
                 [program("ls").words("-l").operand(path.as_str()), program("cat").operand(path.as_str())],
             );
-            on_host(remedy, system, node, &format!("Or, if nothing needs {path}, rename it"), renamed())
+            on_files(remedy, system, node, &format!("Or, if nothing needs {path}, rename it"), renamed())
         }
     }
 }

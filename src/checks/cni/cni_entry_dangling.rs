@@ -3,7 +3,7 @@
 use super::add_failures::{answers_on, by_node, hinted_add_failures, on_this_node, quoted};
 use super::cni_conf_dir_mismatch::bin_dir_cure;
 use super::effect::{EntryInFile, Runs, entries};
-use super::host::on_host;
+use super::host::on_files;
 use super::nodes::{Nodes, silent, uninstalled};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
@@ -117,8 +117,13 @@ fn not_executable(
     let said = format!("\"linkerd-cni\", whose binary {path} has the mode {mode}");
     let field = Some(found.entry.path_of("type"));
     let chmod = program("chmod").words("0755").operand(path);
-    let remedy =
-        on_host(Remedy::new(), nodes.system(ctx, node), node, "Make the plugin's binary executable", [chmod]);
+    let remedy = on_files(
+        Remedy::new(),
+        nodes.system(ctx, node),
+        node,
+        "Make the plugin's binary executable",
+        [chmod],
+    );
     let finding = ctx
         .finding(entry_subject(snapshot, file, found.entry), message)
         .parameter(file.path())

@@ -4,7 +4,7 @@ use super::add_failures::on_node;
 use super::chart::{image_version, set};
 use super::cni_interface_mode_leftover;
 use super::effect::{EntryInFile, Runs, entries, owner, written_again};
-use super::host::on_host;
+use super::host::on_files;
 use super::nodes::Nodes;
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
@@ -98,7 +98,7 @@ fn remedy(
     if !nothing_else {
         return purge_entry(ctx, node, system, Some((found.file, found.entry)), &[]);
     }
-    let remedy = on_host(
+    let remedy = on_files(
         Remedy::new(),
         system,
         node,

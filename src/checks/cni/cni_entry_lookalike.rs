@@ -1,7 +1,7 @@
 //! `cni-entry-lookalike`: a plugin has linkerd-cni's name but another type.
 
 use super::effect::{file_runs, graded};
-use super::host::on_host;
+use super::host::on_files;
 use super::nodes::Nodes;
 use super::places::in_file;
 use super::remedy::restarted_for;
@@ -54,7 +54,7 @@ fn lookalike(
     let said = format!("{called}{named}, expected \"linkerd-cni\"");
     let (from, to) = (plugin.span.start.line, plugin.span.end.line);
     let lines = if from == to { format!("line {from}") } else { format!("lines {from} to {to}") };
-    let remedy = on_host(
+    let remedy = on_files(
         Remedy::new(),
         nodes.system(ctx, &snapshot.node),
         &snapshot.node,

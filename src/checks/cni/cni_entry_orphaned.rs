@@ -3,7 +3,7 @@
 
 use super::add_failures::{answers_on, by_node, hinted_add_failures, on_node, on_this_node, quoted};
 use super::chart;
-use super::host::on_host;
+use super::host::on_files;
 use super::installers::no_daemon_set;
 use super::nodes::{Nodes, may_cover, relied_on, runs_pods_on_linux};
 use super::places::{entry_subject, in_file, not_looked_at};
@@ -167,7 +167,7 @@ fn remedy(
             listed(ctx, None),
         );
     }
-    on_host(
+    on_files(
         purge,
         system,
         node,

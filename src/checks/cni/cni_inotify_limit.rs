@@ -3,10 +3,11 @@
 
 use super::installers::installers;
 use super::logs::{pod_lines, unmatched_logs};
+use super::nodes::Nodes;
 use super::purge::installer_restarted;
 use super::target::target;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Command, program};
+use crate::command::{Arg, Command};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Item, Kind};
@@ -85,14 +86,17 @@ fn raise(ctx: &Context<'_>, node: &str) -> Remedy {
     let remedy = match node {
         "" => Remedy::new().step(StepKind::Command, format!("{words}: {SYSCTL} = 512")),
         node => {
-            let set = program("sysctl").words("-w").arg(format!("{SYSCTL}=512"));
-            Remedy::new().run(StepKind::Command, words, Command::on_node(node, [set]))
+            // The limit is that of the node in any privileged pod, and not every host has a shell.
+            let set = [Arg::known("sysctl"), Arg::known("-w"), Arg::from(format!("{SYSCTL}=512"))];
+            Remedy::new().run(StepKind::Command, words, Command::in_debug_pod(node, set))
         }
     };
-    let remedy = remedy.step(
-        StepKind::NodeFile,
-        format!("Make it permanent: {SYSCTL} = 512 in /etc/sysctl.d, or in the node's image"),
-    );
+    let place = match Nodes::for_steps(ctx).system(ctx, node).map(|system| system.id.as_str()) {
+        Some("bottlerocket") => "settings.kernel.sysctl of the user data",
+        Some("talos") => "machine.sysctls of the machine configuration",
+        Some(_) | None => "/etc/sysctl.d, or in the node's image",
+    };
+    let remedy = remedy.step(StepKind::NodeFile, format!("Make it permanent: {SYSCTL} = 512 in {place}"));
     match node {
         "" => remedy.step(StepKind::Note, "Restart the node's linkerd-cni pod, so that it starts its watch"),
         node => installer_restarted(remedy, &target(ctx), node),

@@ -1,7 +1,7 @@
 //! `cni-interface-mode-leftover`: a configuration of early linkerd-cni in interface mode still exists.
 
 use super::effect::{file_runs, graded};
-use super::host::on_host;
+use super::host::on_files;
 use super::nodes::Nodes;
 use super::places::in_file;
 use super::plugin::PluginOn;
@@ -97,7 +97,7 @@ fn remedy(
         ),
         Some(false) | None => remedy,
     };
-    on_host(
+    on_files(
         remedy,
         nodes.system(ctx, &snapshot.node),
         &snapshot.node,

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use super::add_failures::{answers_on, hinted_add_failures, on_this_node};
 use super::chart::{image_version, set};
 use super::cni_add_unauthorized;
-use super::host::on_host;
+use super::host::on_files;
 use super::nodes::{Nodes, lacks};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::plugin::PluginOn;
@@ -168,7 +168,7 @@ impl Scan<'_, '_> {
         let writes_it = plugin.all(|row| row.world_readable_kubeconfig) == Some(true);
         let message = "every user on the node can read linkerd-cni's token, which grants permission to read \
                        every pod and namespace";
-        let remedy = on_host(
+        let remedy = on_files(
             Remedy::new(),
             self.nodes.system(self.ctx, &snapshot.node),
             &snapshot.node,

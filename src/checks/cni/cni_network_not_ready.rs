@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::host::look;
+use super::host::look_at_files;
 use super::logs::{journals, unmatched_logs};
+use super::nodes::Nodes;
 use super::remedy::with_node_files;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl, program};
@@ -84,7 +85,7 @@ fn from_condition(ctx: &Context<'_>, node: &Node, signature: &str) -> Option<Fin
         .finding(Subject::node(name), NOTHING)
         .parameter(signature)
         .evidence(Evidence::field(format!("Node {name}"), "status.conditions[Ready].message", &ready.message))
-        .remedy(remedy(name, WRITE_AGAIN));
+        .remedy(remedy(ctx, name, WRITE_AGAIN));
     let starting = node
         .metadata
         .creation_timestamp
@@ -101,14 +102,15 @@ fn from_journal(ctx: &Context<'_>, signature: &str, said: JournalLine<'_>) -> Fi
         .finding(Subject::node(said.node), message)
         .parameter(signature)
         .evidence(said.evidence())
-        .remedy(remedy(said.node, last));
+        .remedy(remedy(ctx, said.node, last));
     // A line without a time may be old.
     if said.at.is_some() { finding } else { finding.severity(Severity::Warning).likely() }
 }
 
-fn remedy(node: &str, last: &str) -> Remedy {
-    look(
+fn remedy(ctx: &Context<'_>, node: &str, last: &str) -> Remedy {
+    look_at_files(
         Remedy::new(),
+        Nodes::for_steps(ctx).system(ctx, node),
         node,
         "List the directories that the runtime reads, and look for files renamed to .cilium_bak, a first \
          file that does not parse, or an entry whose binary is missing",

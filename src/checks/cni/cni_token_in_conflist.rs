@@ -1,7 +1,7 @@
 //! `cni-token-in-conflist`: an entry of linkerd-cni contains a token that linkerd-cni never reads.
 
 use super::chart::{ChartValue, image_version};
-use super::host::on_host;
+use super::host::on_files;
 use super::mode::{clean_chart, renders_no_mode};
 use super::nodes::{Nodes, lacks};
 use super::places::{entry_subject, in_file};
@@ -75,7 +75,7 @@ fn remedy(
 ) -> Remedy {
     let remedy = Remedy::new();
     if !file.is_loadable() {
-        return on_host(
+        return on_files(
             remedy,
             system,
             &snapshot.node,

@@ -1,6 +1,7 @@
 //! Runs a script on a node's host, depending on its operating system. The whole script runs there, and no
 //! part of it on the user's machine.
 
+use crate::checks::host_system::talosctl;
 use crate::command::{Arg, Command, Line, kubectl, program};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::System;
@@ -28,6 +29,25 @@ pub(super) fn on_host(
     }
 }
 
+/// Adds a step that runs a script about CNI files as root. Without a shell on the host, it runs in a debug pod that
+/// mounts the files: the directories of CNI files are writable also where the rest of the host is read-only.
+pub(super) fn on_files(
+    remedy: Remedy,
+    system: Option<&System>,
+    node: &str,
+    text: &str,
+    script: impl IntoIterator<Item = impl Into<Line>>,
+) -> Remedy {
+    match system.filter(|system| system.lacks_shell()) {
+        Some(system) => remedy.run(
+            StepKind::NodeFile,
+            format!("{text} (runs as root in a debug pod, since {} has no shell)", system.title),
+            Command::on_node_files(node, script),
+        ),
+        None => on_host(remedy, system, node, text, script),
+    }
+}
+
 /// Adds the step that opens a root shell on the host of a node with Bottlerocket, which has no shell for `chroot`.
 fn bottlerocket_shell(remedy: Remedy, node: &str) -> Remedy {
     let provider = kubectl().words("get node").operand(Arg::node()).words("-o jsonpath={.spec.providerID}");
@@ -41,8 +61,8 @@ fn bottlerocket_shell(remedy: Remedy, node: &str) -> Remedy {
     )
 }
 
-/// Adds a step that drains and replaces a node whose files cannot be changed.
-pub(super) fn replaced(remedy: Remedy, node: &str, why: &str) -> Remedy {
+/// Adds a step that drains and replaces a node that cannot be changed.
+fn replaced(remedy: Remedy, node: &str, why: &str) -> Remedy {
     let drain = kubectl().words("drain --ignore-daemonsets --delete-emptydir-data").operand(Arg::node());
     remedy.run(
         StepKind::NodeFile,
@@ -51,21 +71,46 @@ pub(super) fn replaced(remedy: Remedy, node: &str, why: &str) -> Remedy {
     )
 }
 
-/// Adds a read-only step on the host of a node, or none if the node is not known.
-pub(super) fn look(
+/// Adds a read-only step about CNI files of a node, or none if the node is not known.
+pub(super) fn look_at_files(
     remedy: Remedy,
+    system: Option<&System>,
     node: &str,
     text: &str,
     script: impl IntoIterator<Item = impl Into<Line>>,
 ) -> Remedy {
     match node {
         "" => remedy.step(StepKind::Note, text),
+        node if system.is_some_and(System::lacks_shell) => {
+            remedy.run(StepKind::Note, text, Command::on_node_files(node, script))
+        }
         node => remedy.run(StepKind::Note, text, Command::on_node(node, script)),
     }
 }
 
+/// Reads the journal of a node's container runtime. The host needs no shell for it.
+pub(super) fn journal(system: Option<&System>) -> Line {
+    if system.is_some_and(|system| system.id == "talos") {
+        return talosctl().words("logs cri").into();
+    }
+    kubectl()
+        .words("debug")
+        .arg(Arg::known("node/").then(Arg::node()))
+        .words("-i --profile=sysadmin --image=busybox -- chroot /host")
+        .words("journalctl -u containerd -u crio --since -1h --no-pager")
+        .into()
+}
+
 /// Adds a step that lists the binaries of every mode on a node.
-pub(super) fn which_binaries(remedy: Remedy, node: &str) -> Remedy {
+pub(super) fn which_binaries(remedy: Remedy, system: Option<&System>, node: &str) -> Remedy {
+    let text = "List the iptables binaries of the node";
+    if system.is_some_and(System::lacks_shell) {
+        let list = Line::shell("ls -l /host/usr/sbin /host/usr/bin /host/sbin | grep -E iptables");
+        return match node {
+            "" => remedy.step(StepKind::Note, text),
+            node => remedy.run(StepKind::Note, text, Command::on_node_files(node, [list])),
+        };
+    }
     let all = [
         "iptables",
         "iptables-save",
@@ -75,7 +120,7 @@ pub(super) fn which_binaries(remedy: Remedy, node: &str) -> Remedy {
         "iptables-legacy-save",
     ];
     let script = all.map(|name| program("command").words("-v").words(name).or_say(format!("no {name}")));
-    look(remedy, node, "List the iptables binaries of the node", script)
+    look_at_files(remedy, system, node, text, script)
 }
 
 /// A text in the middle of a sentence.

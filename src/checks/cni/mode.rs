@@ -4,6 +4,7 @@
 use super::chart::{ChartValue, image_version};
 use super::config_map::config;
 use super::host::which_binaries;
+use super::nodes::Nodes;
 use super::pods::failed_deleted;
 use super::remedy::{advised_version, changed, first_with, restarted, restarted_for};
 use super::target::target;
@@ -87,7 +88,9 @@ pub(super) fn mode_remedy(
         return failed_deleted(ctx, restarted(ctx, remedy), failing);
     }
     let remedy = match usable {
-        Usable::Expected(modes) if modes.is_empty() => which_binaries(remedy, node),
+        Usable::Expected(modes) if modes.is_empty() => {
+            which_binaries(remedy, Nodes::for_steps(ctx).system(ctx, node), node)
+        }
         Usable::Seen(_) | Usable::Expected(_) => remedy,
     };
     let mode = BY_ADVICE.into_iter().find(|mode| usable.has(*mode)).unwrap_or(IptablesMode::Plain);
@@ -96,7 +99,7 @@ pub(super) fn mode_remedy(
 
 /// Sets a mode whose binaries the node has, if nothing is known of them.
 pub(super) fn mode_remedy_without_node(ctx: &Context<'_>, node: &str, failing: &[&AddFailure<'_>]) -> Remedy {
-    let remedy = which_binaries(Remedy::new(), node);
+    let remedy = which_binaries(Remedy::new(), Nodes::for_steps(ctx).system(ctx, node), node);
     let plan = Plan::from_context(ctx, None);
     if let (Chart::Renders(Some(IptablesMode::Plain)), None) =
         (&plan.chart, plan.image(ctx, IptablesMode::Plain))

@@ -1,7 +1,7 @@
-//! Steps that remove a linkerd-cni entry from a file of a node, depending on the tools of its host: jq, only
-//! head and tail, or no shell at all.
+//! Steps that remove a linkerd-cni entry from a file of a node, depending on the tools of its host: jq, or those of a
+//! debug pod if the host has no shell.
 
-use super::host::{on_host, replaced};
+use super::host::on_files;
 use super::nodes::may_cover;
 use super::pods::failed_deleted;
 use super::remedy::through_host_network;
@@ -91,6 +91,9 @@ const BY_JQ: &str = "cp -p \"$F\" \"$F.tmp\" && jq \"walk(if type == \\\"array\\
                      \\\"object\\\" and .type == \\\"linkerd-cni\\\") | not)) else . end)\" < \"$F\" > \
                      \"$F.tmp\" && mv \"$F.tmp\" \"$F\"";
 
+/// Removes the entry by hand. The copy keeps its name until it is complete: no runtime loads a file with that suffix.
+const BY_EDITOR: &str = "cp -p \"$F\" \"$F.tmp\" && vi \"$F.tmp\" && mv \"$F.tmp\" \"$F\"";
+
 /// The first file by name, if the loaded file is not known.
 const FIRST: &str =
     "F=$(ls -d /etc/cni/net.d/* | LC_ALL=C sort | grep -E \"\\.(conf|conflist|json)$\" | head -n 1)";
@@ -127,8 +130,8 @@ fn edit(
             "the object of type linkerd-cni in the file that the runtime loads (the first by name)".to_owned()
         }
     };
-    let bottlerocket = system.is_some_and(|system| system.id == "bottlerocket");
-    let script = match (&lines, bottlerocket) {
+    let lacks_shell = system.is_some_and(System::lacks_shell);
+    let script = match (&lines, lacks_shell) {
         (Some(lines), true) => lines.script(file),
         (Some(lines), false) => {
             let mut script =
@@ -137,29 +140,11 @@ fn edit(
             script.push(Line::shell("fi"));
             script
         }
-        (None, true) => vec![file, Line::shell("cat \"$F\"")],
+        (None, true) => vec![file, Line::shell(BY_EDITOR)],
         (None, false) => vec![file, Line::shell(BY_JQ)],
     };
-    match system.map(|system| system.id.as_str()) {
-        Some("talos") => replaced(remedy, node, &format!("Talos has no shell to remove {what}")),
-        Some("bottlerocket") if lines.is_none() => on_host(
-            remedy,
-            system,
-            node,
-            &format!(
-                "Remove the entry: delete {what}. Bottlerocket's host has neither jq nor an editor: write \
-                 the rest of the file to a file with the suffix .tmp, and rename that to the original name"
-            ),
-            script,
-        ),
-        Some("bottlerocket") => {
-            let text = format!(
-                "Remove the entry: delete {what}, without jq or an editor, because the host has neither"
-            );
-            on_host(remedy, system, node, &text, script)
-        }
-        Some(_) | None => on_host(remedy, system, node, &format!("Remove the entry: delete {what}"), script),
-    }
+    let by_hand = if lines.is_none() && lacks_shell { "; the editor works on a copy" } else { "" };
+    on_files(remedy, system, node, &format!("Remove the entry: delete {what}{by_hand}"), script)
 }
 
 fn then(line: &'static str) -> Line {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::host_system::{system_of, talosctl};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Command, kubectl};
+use crate::command::{Arg, Command, kubectl, program};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::model::cni;
@@ -251,15 +252,19 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
         remedy
     };
     let node = example.node_name.as_str();
-    let remedy = if node.is_empty() {
-        remedy
-    } else {
-        let pull = crate::command::program("crictl").words("pull").operand(Arg::from(image));
-        remedy.run(
-            StepKind::Command,
-            "Pull the image on the host of a node, which shows the answer of the registry",
-            Command::on_node(node, [pull]),
-        )
+    let text = "Pull the image on the host of a node, which shows the answer of the registry";
+    let remedy = match system_of(ctx, node).map(|system| system.id.as_str()) {
+        // Its tool for images does not use the registry settings of the kubelet.
+        Some("bottlerocket") => remedy,
+        _ if node.is_empty() => remedy,
+        Some("talos") => {
+            let pull = talosctl().words("image pull").operand(Arg::from(image));
+            remedy.run(StepKind::Command, text, Command::about_node(node, [pull]))
+        }
+        Some(_) | None => {
+            let pull = program("crictl").words("pull").operand(Arg::from(image));
+            remedy.run(StepKind::Command, text, Command::on_node(node, [pull]))
+        }
     };
     ctx.finding(owner.subject(names), cause.message())
         .evidence(Evidence::other("image", image))

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::checks::host_system::system_of;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::rewrite::{self, Setter};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, gvisor};
 use crate::command::{Arg, Call, Command, kubectl, program};
 use crate::finding::{Applies, Evidence, Finding, Remedy, Step, StepKind};
-use crate::knowledge::{Signature, SignatureScope};
+use crate::knowledge::{Signature, SignatureScope, System};
 use crate::model::owners::Owner;
 use crate::objects::container::INIT_CONTAINER;
 use crate::objects::{Node, Pod};
@@ -301,10 +302,12 @@ fn skipped_ports(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, group: &[Fail
     )
 }
 
-/// A command on the host of the node of the first failed pod, or in a root shell there if the node is not known.
-fn on_host(group: &[Failed<'_>], command: Call) -> Command {
+/// A command on the host of the node of the first failed pod, or in a root shell there if the node is not known or has
+/// none for `chroot`.
+fn on_host(ctx: &Context<'_>, group: &[Failed<'_>], command: Call) -> Command {
     match group.first().map_or("", |failed| failed.pod.node_name.as_str()) {
         "" => Command::in_node_shell([command]),
+        node if system_of(ctx, node).is_some_and(System::lacks_shell) => Command::in_node_shell([command]),
         node => Command::on_node(node, [command]),
     }
 }
@@ -333,14 +336,14 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
             let load = program("modprobe").words("-a xt_REDIRECT xt_owner xt_multiport xt_comment");
             let or =
                 "Or load the modules on the host of each named node, and let their image load them at boot";
-            (remedy.run(StepKind::Command, or, on_host(group, load)), again)
+            (remedy.run(StepKind::Command, or, on_host(ctx, group, load)), again)
         }
         "init-nft-missing" => {
             let load = program("modprobe").words("-a nf_tables nft_compat xt_REDIRECT xt_owner xt_multiport");
             let remedy = remedy.run(
                 StepKind::Command,
                 "Load the modules on the host of each named node, and let their image load them at boot",
-                on_host(group, load),
+                on_host(ctx, group, load),
             );
             let act = "Or, if the kernel lacks these modules, let linkerd-init use the legacy tables";
             (value(remedy, act, "proxyInit.iptablesMode", "legacy"), again)

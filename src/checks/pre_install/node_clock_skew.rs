@@ -100,7 +100,7 @@ fn of_node(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
         "the last heartbeat of a ready node is older than a healthy kubelet allows: its clock may be behind, \
          so new certificates are not valid there yet"
     };
-    let remedy = synchronized(Remedy::new(), Some(off.name))
+    let remedy = synchronized(ctx, Remedy::new(), Some(off.name))
         .run(
             StepKind::Command,
             "Compare the time with the node's Lease, which its kubelet renews every 10 seconds by the node's \

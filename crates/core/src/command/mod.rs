@@ -102,6 +102,25 @@ impl Command {
         Command::about_node(node, [debug])
     }
 
+    /// A script about the CNI files of a node whose host has no shell, from the operator's machine. It runs in the
+    /// container of the debug pod, where links make the paths those of the node.
+    pub fn on_node_files(node: &str, script: impl IntoIterator<Item = impl Into<Line>>) -> Command {
+        let links =
+            Line::shell("ln -s /host/etc/cni /etc/cni && mkdir -p /opt && ln -s /host/opt/cni /opt/cni");
+        let script = std::iter::once(links).chain(script.into_iter().map(Into::into));
+        Command::in_debug_pod(node, [Arg::known("sh"), Arg::known("-c"), Arg::script(script)])
+    }
+
+    /// A program of the image that a debug pod on a node runs as root. Talos allows such pods in this namespace only.
+    pub fn in_debug_pod(node: &str, words: impl IntoIterator<Item = Arg>) -> Command {
+        let debug = kubectl()
+            .namespace("kube-system")
+            .words("debug")
+            .arg(Arg::known("node/").then(Arg::node()))
+            .words("-it --profile=sysadmin --image=busybox --");
+        Command::about_node(node, [words.into_iter().fold(debug, Call::arg)])
+    }
+
     /// Lines for a root shell on a node.
     pub fn in_node_shell(script: impl IntoIterator<Item = impl Into<Line>>) -> Command {
         Command { runs_on: RunsOn::Node, whole: true, ..Command::lines(script) }

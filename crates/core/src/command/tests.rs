@@ -67,6 +67,16 @@ fn script_runs_completely_on_its_node() {
 }
 
 #[test]
+fn script_without_a_shell_on_the_host_runs_in_the_debug_pod() {
+    let remove = program("rm").operand("/etc/cni/net.d/a b");
+    assert_eq!(
+        Command::on_node_files("n1", [remove]).to_string(),
+        "NODE=n1\nkubectl -n kube-system debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- sh -c 'ln -s \
+         /host/etc/cni /etc/cni && mkdir -p /opt && ln -s /host/opt/cni /opt/cni\nrm '\"'\"'/etc/cni/net.d/a b'\"'\"''"
+    );
+}
+
+#[test]
 fn equal_lines_are_kept_once_with_their_nodes() {
     let delete = |name: &str| Command::from(kubectl().words("delete pod").operand(name));
     let mut all = delete("a");

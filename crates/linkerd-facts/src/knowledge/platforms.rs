@@ -28,6 +28,9 @@ impl Certainty {
     }
 }
 
+/// The operating systems whose hosts have no shell, by their ids.
+const WITHOUT_SHELL: [&str; 2] = ["bottlerocket", "talos"];
+
 /// An operating system.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -56,6 +59,11 @@ pub struct System {
 }
 
 impl System {
+    /// Whether the host has no shell, so that no script runs there after `chroot`.
+    pub fn lacks_shell(&self) -> bool {
+        WITHOUT_SHELL.contains(&self.id.as_str())
+    }
+
     /// Whether the host has the binaries of a mode.
     pub fn has(&self, mode: IptablesMode) -> Certainty {
         match mode {

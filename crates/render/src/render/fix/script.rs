@@ -276,7 +276,8 @@ pub fn can_run(command: &Command) -> bool {
 
 /// Whether a command runs on a node or opens an editor.
 fn needs_person(command: &Command) -> bool {
-    let opens_editor = |line: &String| subcommands(line).iter().any(|word| word == "edit");
+    let opens_editor =
+        |line: &String| subcommands(line).iter().any(|word| word == "edit") || line.contains("&& vi ");
     command.runs_on() == RunsOn::Node || command.rendered().iter().any(opens_editor)
 }
 
