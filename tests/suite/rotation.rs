@@ -287,6 +287,133 @@ fn whole_rotation_is_guided_phase_by_phase() {
     play.expect(Phase::None, Some(Stage::AddAnchor), NoGo, NoGo);
 }
 
+/// Certificates of cert-manager and a Bundle of trust-manager, as in Linkerd's guide.
+fn managed(play: &mut Play, anchor: &Authority, sources: &Value) {
+    let day = |at: Timestamp| at.to_string();
+    let held = from_bundle(&anchor.pem()).unwrap().remove(0);
+    let owner = json!([{"apiVersion": "trust.cert-manager.io/v1alpha1", "kind": "Bundle",
+        "name": "linkerd-identity-trust-roots", "controller": true, "uid": "u"}]);
+    let mut roots = play.object(Kind::ConfigMap, "linkerd-identity-trust-roots");
+    roots["metadata"]["ownerReferences"] = owner;
+    let mut config = play.object(Kind::ConfigMap, "linkerd-config");
+    let values = config["data"]["values"].as_str().unwrap();
+    let mut values: serde_yaml::Value = serde_yaml::from_str(values).unwrap();
+    values["identity"] =
+        serde_yaml::from_str("{externalCA: true, issuer: {scheme: kubernetes.io/tls}}").unwrap();
+    values["identityTrustAnchorsPEM"] = "".into();
+    config["data"]["values"] = serde_yaml::to_string(&values).unwrap().into();
+    let mut secret = play.object(Kind::Secret, "linkerd-identity-issuer");
+    secret["type"] = "kubernetes.io/tls".into();
+    secret["metadata"]["annotations"]["cert-manager.io/certificate-name"] = "linkerd-identity-issuer".into();
+    if let Some(pem) = secret["data"]["crt.pem"].as_str().map(str::to_owned) {
+        let ca = base64::engine::general_purpose::STANDARD.encode(anchor.pem());
+        secret["data"] = json!({"tls.crt": pem, "tls.key": "", "ca.crt": ca});
+    }
+    let crd = |plural: &str, kind: &str, group: &str, scope: &str, version: &str| {
+        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": format!("{plural}.{group}")},
+            "spec": {"group": group, "names": {"kind": kind, "plural": plural}, "scope": scope,
+                "versions": [{"name": version, "served": true, "storage": true}]}})
+    };
+    for object in [
+        roots,
+        config,
+        secret,
+        crd("certificates", "Certificate", "cert-manager.io", "Namespaced", "v1"),
+        crd("bundles", "Bundle", "trust.cert-manager.io", "Cluster", "v1alpha1"),
+        json!({"apiVersion": "cert-manager.io/v1", "kind": "Certificate",
+            "metadata": {"namespace": "cert-manager", "name": "linkerd-trust-anchor"},
+            "spec": {"isCA": true, "commonName": "root.linkerd.cluster.local", "secretName": "linkerd-trust-anchor",
+                "privateKey": {"algorithm": "ECDSA", "rotationPolicy": "Never"}},
+            "status": {"notBefore": day(held.not_before()), "notAfter": day(held.not_after())}}),
+        json!({"apiVersion": "cert-manager.io/v1", "kind": "Certificate",
+            "metadata": {"namespace": "linkerd", "name": "linkerd-identity-issuer"},
+            "spec": {"isCA": true, "commonName": "identity.linkerd.cluster.local",
+                "secretName": "linkerd-identity-issuer", "privateKey": {"algorithm": "ECDSA", "rotationPolicy": "Always"}},
+            "status": {"renewalTime": "2026-01-16T10:00:00Z"}}),
+        json!({"apiVersion": "trust.cert-manager.io/v1alpha1", "kind": "Bundle",
+            "metadata": {"name": "linkerd-identity-trust-roots"},
+            "spec": {"sources": sources, "target": {"configMap": {"key": "ca-bundle.crt"}}}}),
+    ] {
+        play.memory.add(&object).unwrap();
+    }
+}
+
+/// The commands of a step, in order.
+fn commands(answer: &Answer, stage: Stage) -> Vec<String> {
+    let planned = answer.rotation.plan.iter().find(|planned| planned.stage == stage).unwrap();
+    let commands = planned.remedy.steps.iter().filter_map(|step| step.command.as_ref());
+    commands.flat_map(meshdoctor::command::Command::rendered).collect()
+}
+
+#[test]
+fn anchor_of_cert_manager_is_kept_as_a_source_and_renewed() {
+    let (old, new) = (root(1), root(14));
+    let (first, second) = (issuer(1, &old), issuer(14, &new));
+    let own = json!({"secret": {"name": "linkerd-trust-anchor", "key": "tls.crt"}});
+    let previous = json!({"secret": {"name": "linkerd-previous-anchor", "key": "tls.crt"}});
+    let get = "kubectl -n cert-manager get secret linkerd-trust-anchor -o 'jsonpath={.data.tls\\.crt}'";
+    let copy = format!(
+        "kubectl -n cert-manager patch secret linkerd-previous-anchor --type merge -p '{{\"data\":{{\"tls.crt\":\"'\"$({get})\"'\"}}}}'"
+    );
+    let renew = [
+        "cmctl renew -n cert-manager linkerd-trust-anchor",
+        "cmctl renew -n linkerd linkerd-identity-issuer",
+    ];
+
+    let mut play = Play::begin("healthy", &old, &first);
+    managed(&mut play, &old, &json!([own]));
+    play.at("2026-01-14T12:00:00Z");
+    let answer = play.expect(Phase::None, Some(Stage::AddAnchor), NoGo, NoGo);
+    let add = commands(&answer, Stage::AddAnchor);
+    let expected = [
+        renew[1].to_owned(),
+        format!("{get} | base64 -d > ca-previous.crt"),
+        "kubectl -n cert-manager create secret generic linkerd-previous-anchor --from-file tls.crt=ca-previous.crt \
+         --dry-run=client -o yaml | kubectl apply -f -"
+            .to_owned(),
+        "kubectl patch bundles.trust.cert-manager.io linkerd-identity-trust-roots --type json -p \
+         '[{\"op\":\"add\",\"path\":\"/spec/sources/-\",\"value\":{\"secret\":{\"name\":\"linkerd-previous-anchor\",\
+         \"key\":\"tls.crt\"}}}]'"
+            .to_owned(),
+        "kubectl -n cert-manager patch certificates.cert-manager.io linkerd-trust-anchor --type merge -p \
+         '{\"spec\":{\"privateKey\":{\"rotationPolicy\":\"Always\"}}}'"
+            .to_owned(),
+        renew[0].to_owned(),
+    ];
+    assert_eq!(add[..6], expected, "{}", shown(&answer));
+    assert!(shown(&answer).contains("2026-01-16T10:00:00Z"), "{}", shown(&answer));
+    // The anchor itself is in the Secret from which cert-manager signs.
+    assert_eq!(commands(&answer, Stage::ReplaceIssuer)[0], renew[1]);
+    assert!(!shown(&answer).contains("CA_SECRET"), "{}", shown(&answer));
+    assert_eq!(commands(&answer, Stage::RemoveAnchor), [copy.clone()]);
+
+    // With a source for the previous anchor, that is overwritten.
+    managed(&mut play, &old, &json!([own, previous]));
+    assert_eq!(commands(&play.answer(), Stage::AddAnchor)[1], copy);
+
+    // After the renewal.
+    play.put_bundle(&[&old, &new]);
+    managed(&mut play, &new, &json!([own, previous]));
+    let answer = play.expect(Phase::AnchorAdded, Some(Stage::RestartControlPlane), NoGo, NoGo);
+    assert_eq!(commands(&answer, Stage::RemoveAnchor), [copy.clone()]);
+    let mut secret = play.object(Kind::Secret, "linkerd-identity-issuer");
+    secret["data"]["tls.crt"] = base64::engine::general_purpose::STANDARD.encode(&second).into();
+    play.memory.add(&secret).unwrap();
+    assert_eq!(commands(&play.answer(), Stage::RemoveAnchor), [copy]);
+
+    // An anchor in another Secret is added to the Bundle itself, and the Secret of the authority is looked up.
+    let mut play = Play::begin("healthy", &old, &first);
+    managed(&mut play, &old, &json!([{"configMap": {"name": "anchors", "key": "ca.crt"}}]));
+    play.at("2026-01-14T12:00:00Z");
+    let answer = play.expect(Phase::None, Some(Stage::AddAnchor), NoGo, NoGo);
+    let add = commands(&answer, Stage::AddAnchor);
+    assert!(add.last().unwrap().contains("{inLine: .}"), "{add:?}");
+    let replace = commands(&answer, Stage::ReplaceIssuer);
+    assert!(replace.iter().any(|line| line.contains("create secret tls \"${CA_SECRET:?}\"")), "{replace:?}");
+    assert_eq!(replace[3], renew[1]);
+}
+
 /// Every phase without a list or an object that it needs: never a go.
 #[test]
 fn missing_evidence_is_never_a_go() {

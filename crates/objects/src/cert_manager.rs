@@ -157,6 +157,9 @@ pub struct SourceObject {
     /// Its name, in the namespace of trust-manager.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
+    /// The entry with certificates; empty for all.
+    #[serde(deserialize_with = "nullable")]
+    pub key: String,
 }
 
 /// Lists of `Bundle` of trust-manager.

@@ -81,7 +81,7 @@ pub use admin_network_policy::{
 };
 pub use admission_policy::{AdmissionMatch, NamedExpression, ResourceRule};
 pub use calico_network_policy::{CalicoAccounts, CalicoEntity, CalicoPolicy, CalicoRule, CalicoSpec};
-pub use cert_manager::{ManagedCertificate, TrustBundle, TrustSource};
+pub use cert_manager::{ManagedCertificate, SourceObject, TrustBundle, TrustSource};
 pub use cilium_network_policy::{CiliumBlock, CiliumPolicy, CiliumPort, CiliumPorts, CiliumRule, CiliumSide};
 pub use condition::Condition;
 pub use container::{Container, ProbePort};

@@ -5,12 +5,13 @@ use jiff::{SignedDuration, Timestamp};
 use semver::Version;
 
 use super::identity::{BUNDLE, TRUST_ROOTS, anchor_tie, source_bundle};
+use super::managed_anchor::{ManagedAnchor, holds};
 use crate::certificates::{Certificate, from_restored_bundle};
 use crate::checks::dates::span;
 use crate::checks::policy::defined;
 use crate::checks::trust_roots::chart_writes_bundle;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::kubectl;
+use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Scope;
 use crate::objects::{
@@ -45,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let certificates = defined::<CertManagerCertificate>(ctx)?;
     let findings = certificates.iter().filter_map(|managed| {
-        let anchor = anchors.iter().find(|anchor| is_it(managed, anchor))?;
+        let anchor = anchors.iter().find(|anchor| holds(managed, anchor))?;
         finding(ctx, managed, anchor, bundle)
     });
     Ok(findings.collect::<Vec<_>>().into())
@@ -56,17 +57,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 pub(super) fn renewal(ctx: &Context<'_>, anchor: &Certificate) -> Option<Timestamp> {
     (chart_writes_bundle(ctx) == Some(false)).then_some(())?;
     let certificates = ctx.or_note(defined::<CertManagerCertificate>(ctx))?;
-    let managed = certificates.iter().find(|managed| is_it(managed, anchor))?;
+    let managed = certificates.iter().find(|managed| holds(managed, anchor))?;
     managed.status.renewal_time.get().filter(|at| *at > ctx.now())
-}
-
-/// Whether a Certificate holds a trust anchor at present.
-fn is_it(managed: &ManagedCertificate, anchor: &Certificate) -> bool {
-    let status = &managed.status;
-    managed.spec.is_ca
-        && status.not_before.get() == Some(anchor.not_before())
-        && status.not_after.get() == Some(anchor.not_after())
-        && anchor.subject().contains(managed.spec.common_name.as_str())
 }
 
 fn finding(
@@ -115,22 +107,31 @@ fn finding(
             "spec.sources",
             format!("only Secret {}", managed.spec.secret_name),
         ))
-        .remedy(
-            Remedy::new()
-                .run(
-                    StepKind::Command,
-                    "Keep the key at renewals: proxies then trust certificates under the old and the new anchor. \
-                     Change the source manifest too",
-                    keep,
-                )
-                .step(
-                    StepKind::Note,
-                    "If the key must change, first add the current certificate to the Bundle as a source of its own. \
-                     After the renewal restart all meshed workloads, and remove that source a day later",
-                ),
-        )
+        .remedy(otherwise_kept(
+            Remedy::new().run(
+                StepKind::Command,
+                "Keep the key at renewals: proxies then trust certificates under the old and the new anchor. \
+                 Change the source manifest too",
+                keep,
+            ),
+            ManagedAnchor::new(managed, bundle),
+        ))
         .tie(anchor_tie(anchor));
     Some(if matches!(why, NewKey::Unknown) { finding.likely() } else { finding })
+}
+
+/// Adds the steps for a renewal with a new key.
+fn otherwise_kept(remedy: Remedy, anchor: ManagedAnchor<'_>) -> Remedy {
+    let act = "Or, for a new key, keep the current anchor in the Bundle as a source of its own: its certificate, \
+               without the key";
+    match anchor.kept(remedy.clone(), act) {
+        Some(remedy) => remedy.run(
+            StepKind::Command,
+            "After a renewal with a new key, follow the rotation from its current state",
+            meshdoctor().words("rotate"),
+        ),
+        None => remedy,
+    }
 }
 
 /// Whether a renewal makes a new key; `None` if it keeps the key.

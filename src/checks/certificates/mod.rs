@@ -26,6 +26,7 @@ mod issuer_renewal_unusable;
 mod issuer_secret_invalid;
 mod issuer_unsupported;
 mod issuer_update_skipped;
+mod managed_anchor;
 mod node_clock_off;
 mod old_anchor_removed_too_soon;
 mod proxies;

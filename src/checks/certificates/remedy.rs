@@ -445,7 +445,8 @@ pub(super) fn without_anchor(ctx: &Context<'_>, remedy: Remedy, act: &str, ancho
     }
 }
 
-fn current_bundle(ctx: &Context<'_>) -> Call {
+/// The call that prints the current bundle.
+pub(super) fn current_bundle(ctx: &Context<'_>) -> Call {
     let configmap =
         kubectl().namespace(&ctx.namespaces().control_plane).words("get configmap").arg(TRUST_ROOTS);
     configmap.words("-o").arg("jsonpath={.data.ca-bundle\\.crt}")

@@ -8,12 +8,13 @@ use super::proxies::Proxy;
 use super::{Known, Phase, Role, Stage, Subject};
 use crate::checks::Context;
 use crate::checks::certificates::identity::{Anchor, Issuer, Scheme, anchors};
+use crate::checks::certificates::managed_anchor::{ManagedAnchor, added_in_line};
 use crate::checks::certificates::remedy::{
-    EDITED, NEW_ROOT, WITH_NEW, add_to_bundle, another_issuer, new_root, new_root_alone, put_bundle,
-    put_known_bundle, put_new_issuer, restart_control_plane, see_it_taken, without_anchor,
+    EDITED, NEW_ROOT, WITH_NEW, add_to_bundle, another_issuer, current_bundle, new_root, new_root_alone,
+    put_bundle, put_known_bundle, put_new_issuer, restart_control_plane, see_it_taken, without_anchor,
 };
 use crate::checks::restart::{Needs, meshed_but};
-use crate::command::{Command, kubectl, program};
+use crate::command::{Arg, Command, Line, kubectl, program};
 use crate::finding::{Remedy, StepKind};
 use crate::model::owners::Owner;
 
@@ -48,6 +49,15 @@ fn restart_control_plane_after(ctx: &Context<'_>, before: Remedy) -> Remedy {
 }
 
 fn add_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
+    if let Some(remedy) = ManagedAnchor::find(ctx).and_then(|anchor| anchor.renewed(ctx, Remedy::new())) {
+        let listed = program("step").words("certificate fingerprint --bundle").arg(WITH_NEW);
+        let lines = [current_bundle(ctx).to_file(WITH_NEW), Line::from(listed)];
+        return remedy.run(
+            StepKind::Command,
+            "Check that the bundle has both anchors: the command lists their fingerprints",
+            Command::lines(lines).whole(),
+        );
+    }
     let by_tool = evidence.issuer.as_ref().is_some_and(|issuer| issuer.scheme == Scheme::External);
     let remedy = match by_tool {
         true => new_root_alone(ctx, Remedy::new()),
@@ -55,7 +65,10 @@ fn add_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
     };
     let act = "Write the current bundle to a file, and add the new anchor";
     let remedy = add_to_bundle(ctx, remedy, act, WITH_NEW, NEW_ROOT);
-    put_bundle(ctx, remedy, "Put that bundle in place", WITH_NEW)
+    let act = "Put that bundle in place";
+    // The old anchor stays in it also if another source is replaced later.
+    added_in_line(ctx, remedy.clone(), act, WITH_NEW)
+        .unwrap_or_else(|| put_bundle(ctx, remedy, act, WITH_NEW))
 }
 
 /// The workloads without a pod in a state other than yes.
@@ -87,6 +100,13 @@ fn restart_workloads(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
     if clusters.is_empty() {
         return remedy;
     }
+    let remedy = match ManagedAnchor::find(ctx) {
+        Some(anchor) => {
+            let act = "Write the new anchor to a file, for the linked clusters";
+            remedy.run(StepKind::Command, act, anchor.to_file(NEW_ROOT))
+        }
+        None => remedy,
+    };
     remedy.step(
         StepKind::Note,
         format!(
@@ -121,16 +141,44 @@ fn by_tool(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
         );
     }
     let name = issuer.secret.metadata.annotation("cert-manager.io/certificate-name").unwrap_or_default();
+    let remedy = match ManagedAnchor::find(ctx) {
+        // Its renewal put the new anchor into that Secret.
+        Some(_) => remedy,
+        None => into_authority(remedy, namespace, name),
+    };
+    remedy.run(
+        StepKind::Command,
+        "Have cert-manager issue the issuer again, under the new anchor",
+        program("cmctl").words("renew").option("-n", namespace).operand(name),
+    )
+}
+
+/// Adds the steps that put the new anchor into the Secret from which cert-manager signs the issuer.
+fn into_authority(remedy: Remedy, namespace: &str, name: &str) -> Remedy {
+    let reference = kubectl().namespace(namespace).words("get certificates.cert-manager.io").operand(name);
+    let reference = reference.words("-o").arg("jsonpath={.spec.issuerRef}{\"\\n\"}");
+    let columns = "custom-columns=KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name,\
+                   SECRET:.spec.ca.secretName";
+    let all =
+        kubectl().words("get issuers.cert-manager.io,clusterissuers.cert-manager.io -A -o").arg(columns);
+    let create = kubectl()
+        .option("-n", Arg::placeholder("CA_NAMESPACE"))
+        .words("create secret tls")
+        .operand(Arg::placeholder("CA_SECRET"))
+        .option("--cert", NEW_ROOT)
+        .words("--key ca-new.key --dry-run=client -o yaml");
     remedy
-        .step(
-            StepKind::Note,
-            "Put ca-new.crt and ca-new.key into the Secret from which cert-manager's Issuer signs, and keep \
-             ca.crt of the old anchor in the trust bundle",
+        .run(
+            StepKind::Command,
+            "Find the Secret from which cert-manager signs the issuer: that of the Issuer or ClusterIssuer that the \
+             Certificate names",
+            Command::lines([reference, all]),
         )
         .run(
             StepKind::Command,
-            "Have cert-manager issue the issuer again, under the new anchor",
-            program("cmctl").words("renew").option("-n", namespace).operand(name),
+            "Put the new anchor into that Secret; CA_NAMESPACE is that of the Issuer, or of cert-manager for a \
+             ClusterIssuer",
+            create.pipe(kubectl().words("apply -f -")),
         )
 }
 
@@ -181,6 +229,13 @@ fn remove_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
     let Some(first) = goes.first() else {
         return Remedy::new();
     };
+    // The anchor that cert-manager holds only goes if its renewal is a step before.
+    let is_before = role == Role::Current && evidence.new_anchor().is_none();
+    let is_renewed = |anchor: &ManagedAnchor<'_>| is_before || !anchor.is_current(first.certificate);
+    let managed = ManagedAnchor::find(ctx).filter(|anchor| goes.len() == 1 && is_renewed(anchor));
+    if let Some(remedy) = managed.and_then(|anchor| anchor.without_previous(Remedy::new())) {
+        return remedy;
+    }
     let remedy = without_anchor(ctx, Remedy::new(), "Write the bundle", first);
     let remedy = put_known_bundle(ctx, remedy, "Put the edited bundle in place", EDITED);
     if goes.len() == 1 {
