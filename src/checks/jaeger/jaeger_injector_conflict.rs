@@ -21,7 +21,11 @@ const SWITCHES: [(EdgeTag, &str); 2] = [
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();
-    let found = ctx.partial_list::<MutatingWebhookConfiguration>()?.iter().find_map(|configuration| {
+    let configurations = ctx.partial_list::<MutatingWebhookConfiguration>()?;
+    let deployments = ctx.complete_list::<Deployment>()?;
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    let slices = ctx.partial_list::<EndpointSlice>()?;
+    let found = configurations.iter().find_map(|configuration| {
         let webhook = configuration.webhooks.iter().find(|webhook| webhook.name == WEBHOOK)?;
         Some((configuration, webhook))
     });
@@ -29,7 +33,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.complete_list::<MutatingWebhookConfiguration>()?;
         return Ok(Verdict::fine());
     };
-    let deployments = ctx.partial_list::<Deployment>()?;
     let Some((version, seen)) = installed(deployments, None, home) else {
         return Err(Unjudged::not_applicable("the release of the injector is not known"));
     };
@@ -37,9 +40,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         version.contains(&Introduced::at_edge(*edge), ctx.knowledge.minors()) == Contains::Yes
     };
     let Some((_, key)) = SWITCHES.iter().find(|(edge, _)| is_from(edge)) else { return Ok(Verdict::fine()) };
-    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let values = config.and_then(ConfigMap::chart_values);
-    if values.and_then(|values| values.bool(key)) != Some(true) || !answers(ctx, webhook)? {
+    if values.and_then(|values| values.bool(key)) != Some(true) {
+        return Ok(Verdict::fine());
+    }
+    if !answers(slices, webhook) {
+        ctx.complete_list::<EndpointSlice>()?;
         return Ok(Verdict::fine());
     }
     let name = &configuration.metadata.name;
@@ -78,10 +84,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// Whether the webhook is answered. By its failurePolicy Ignore it has no effect otherwise.
-fn answers(ctx: &Context<'_>, webhook: &Webhook) -> Result<bool, Unjudged> {
-    let Some(service) = &webhook.client_config.service else { return Ok(false) };
-    let slices = ctx.partial_list::<EndpointSlice>()?.iter().filter(|slice| {
+fn answers(slices: &[EndpointSlice], webhook: &Webhook) -> bool {
+    let Some(service) = &webhook.client_config.service else { return false };
+    let own = slices.iter().filter(|slice| {
         slice.metadata.namespace == service.namespace && slice.service() == Some(service.name.as_str())
     });
-    Ok(slices.flat_map(|slice| &slice.endpoints).any(|endpoint| endpoint.conditions.ready != Some(false)))
+    own.flat_map(|slice| &slice.endpoints).any(|endpoint| endpoint.conditions.ready != Some(false))
 }
