@@ -199,7 +199,10 @@ fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions()
         assert!(plan.contains(command), "no {command:?} in\n{plan}");
     }
     assert!(!plan.contains("CHART_VERSION") && !plan.contains("linkerd viz install"), "{plan}");
-    assert!(plan.contains("meshdoctor check --only viz --fail-on warning\n"), "{plan}");
+    assert!(
+        plan.contains("meshdoctor check --only viz --skip viz-scrape-mismatch --fail-on warning\n"),
+        "{plan}"
+    );
 }
 
 /// Manifests that the CLI rendered into Git have no chart: the CLI of the target renders them again.

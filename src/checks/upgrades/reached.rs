@@ -94,7 +94,7 @@ impl Reached {
         };
         self.gateway_api = Some(there.clone());
         let newer = bundle(http).is_some_and(|(_, today)| there > today);
-        let is_held = !self.brought && HeldDefinitions::find(ctx, http).is_some();
+        let is_held = !self.brought && HeldDefinitions::find(ctx, http).is_some_and(|held| held.by_helm());
         let replaced_with = bundled.filter(|bundled| is_held && **bundled < there).cloned();
         // A version that an earlier step installed satisfies its range.
         let is_enough =

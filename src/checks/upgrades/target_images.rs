@@ -13,7 +13,6 @@ use crate::objects::{Meta, PodSpec};
 use crate::version::{Channel, CniVersion, ImageRef};
 
 use super::Upgrade;
-use super::reached::Reached;
 
 /// The containers that run the proxy's image.
 const OF_PROXY: [&str; 2] = [PROXY_CONTAINER, VALIDATOR_CONTAINER];
@@ -60,9 +59,11 @@ pub(super) enum Part {
 }
 
 impl<'c, 'a> TargetImages<'c, 'a> {
-    /// Reads `deployments.apps`, `daemonsets.apps` and `linkerd-config`.
+    /// Reads `deployments.apps` and `linkerd-config`.
     pub(super) fn new(ctx: &'c Context<'a>, way: &'c Upgrade<'_>) -> TargetImages<'c, 'a> {
-        TargetImages::with_plugin(ctx, way, Reached::now(ctx).next_plugin(ctx, way.to).as_ref())
+        let by_cli = managed_by(ctx).is_by_cli();
+        let comes = || Some(ctx.upgrade()?.plugin.as_ref()?.by(by_cli));
+        TargetImages::with_plugin(ctx, way, ctx.settings.to_cni.as_ref().or_else(comes))
     }
 
     /// The same, with the version of linkerd-cni that comes with the target, if it changes.
