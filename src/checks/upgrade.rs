@@ -38,7 +38,8 @@ pub(super) use stored::{
 pub(super) use unsaved_options::{Unstored, unstored};
 
 /// The act of a step that applies the installation again, unchanged.
-pub(super) const REAPPLY: &str = "Reapply the control plane. Destination and the injector may restart: the charts make new webhook certificates";
+pub(super) const REAPPLY: &str = "Reapply the control plane. Destination and the injector may restart: \
+                                  the charts make new webhook certificates";
 
 /// The part of the installation to change.
 #[derive(Debug, Clone, Default)]

@@ -128,6 +128,7 @@ fn before(
     hops: &[LinkerdVersion],
     target: &LinkerdVersion,
 ) -> Phase {
+    let json = format!("json={}", numbers_before(target));
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
@@ -143,7 +144,7 @@ fn before(
         .run(
             StepKind::Command,
             "Save the numbers of proxies (failures, latency, memory), at a time with the usual traffic",
-            meshdoctor().words("check --proxies=2m --fail-on never --output").arg(format!("json={}", numbers_before(target))),
+            meshdoctor().words("check --proxies=2m --fail-on never --output").arg(json),
         )
         .run(
             StepKind::Command,

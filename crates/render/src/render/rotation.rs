@@ -73,7 +73,8 @@ fn all_steps(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
         text.push('\n');
         let kept = &rotation.kept;
         if !kept.steps.is_empty() {
-            let when = "If calls between your applications still work, follow these steps, which keep them working. Restart nothing else meanwhile";
+            let when = "If calls between your applications still work, follow these steps, which keep them working. \
+                        Restart nothing else meanwhile";
             section(&mut text, "keep", when, look);
             steps(&mut text, kept, LABELS, look);
             text.push('\n');
