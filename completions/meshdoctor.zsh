@@ -104,8 +104,8 @@ observed\:"Only findings that the evidence proves"))' \
 '*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '--save=[Save the evidence as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
-'-v+[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--knowledge=[Read release data and other facts that age from this folder instead of the embedded ones]:DIR:_files' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
@@ -195,8 +195,8 @@ html\:"An HTML page with the path of each connection"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -254,8 +254,8 @@ controller\:"The response of the policy controller to proxies\: {"inbound"\: {"N
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -312,8 +312,8 @@ json\:"JSON"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -367,8 +367,8 @@ yaml\:"YAML"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -431,8 +431,8 @@ json\:"JSON"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -500,8 +500,8 @@ json\:"JSON"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -547,8 +547,8 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'-v+[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -599,8 +599,8 @@ _arguments "${_arguments_options[@]}" : \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '*--only=[Run only these checks, categories or known defects (known-defect/ID), comma-separated]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Skip these checks, categories or known defects (known-defect/ID), comma-separated]:CHECK,...:_sequence _meshdoctor_listed' \
-'-v+[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -663,8 +663,8 @@ _arguments "${_arguments_options[@]}" : \
 '--to-cni=[The linkerd-cni version of the next upgrade, such as v1.6.8]:VERSION:_default' \
 '--expected-version=[The release that all components should run, such as edge-26.8.3 or stable-2.14.10]:VERSION:_default' \
 '*--param=[Override a check'\''s parameter\: trust-anchor-expiring.days=30. Repeatable]:CHECK.NAME=VALUE:_default' \
-'-v+[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -719,8 +719,8 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'-v+[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything, nothing shortened; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \

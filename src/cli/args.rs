@@ -36,12 +36,12 @@ pub use fleet::Fleet;
 pub use gather::{Collect, NodePods, NodeSnapshot};
 pub use injection::{Injection, InjectionFormat};
 pub(super) use inspect::is_workload_kind;
-pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat, Sync, SyncFormat};
+pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat, Sync, SyncFormat, TrafficArg};
 pub use mcp::Mcp;
 pub use prometheus::PrometheusArgs;
 pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
-pub use rotate::{Rotate, RotateFormat, StageArg};
+pub use rotate::{Confirmed, Rotate, RotateFormat, Rotated, StageArg};
 pub use saved::Saved;
 pub use ticket::Ticket;
 
@@ -263,7 +263,7 @@ pub struct EvidenceArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Verbosity {
-    /// Show everything, nothing shortened; for check, also symptoms, infos and versions.
+    /// Show everything that is shortened otherwise; for check, also symptoms, infos and versions.
     ///
     /// `-v=2` also prints what is read on standard error: requests, bytes and time of each item.
     #[arg(

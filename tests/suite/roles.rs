@@ -168,7 +168,7 @@ fn findings_are_rows_and_the_healthy_have_none() {
     assert!(row.description.starts_with("cni-token-revoked: 2 nodes: "), "{row:?}");
     assert_eq!(Some(&row.hint), meshdoctor::page::page_url("cni-token-revoked").as_ref());
     for part in
-        ["\n    explains: cni-add-unauthorized", "\n    fix (1 of 6): ", "linkerd meshdoctor check --only"]
+        ["\n    explains: cni-add-unauthorized", "\n    fix (1 of 5): ", "linkerd meshdoctor check --only"]
     {
         assert!(row.error.contains(part), "{part}: {}", row.error);
     }

@@ -19,7 +19,7 @@ use crate::checks::versions::gateway_api::{
 };
 use crate::checks::viz::first_with_ports;
 use crate::checks::{Context, Upgrade};
-use crate::command::{Call, Command, kubectl, linkerd, meshdoctor, program};
+use crate::command::{Call, Command, kubectl, linkerd, meshdoctor, own, program};
 use crate::finding::{Remedy, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::knowledge::{Between, ReleaseRow};
@@ -138,7 +138,7 @@ fn before(
         )
         .run(
             StepKind::Command,
-            "Save the current state, redacted, for a later comparison with meshdoctor diff",
+            format!("Save the current state, redacted, for a later comparison with {}", own("diff")),
             meshdoctor().words("collect --output").arg(bundle_before(target)),
         )
         .run(

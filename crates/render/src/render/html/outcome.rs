@@ -3,7 +3,6 @@
 use super::super::document::{Document, Outcome};
 use super::super::text::{count, some_of};
 use super::unchecked;
-use crate::checks::words::sentence;
 use crate::exit;
 use crate::finding::Severity;
 
@@ -43,7 +42,7 @@ pub(super) fn headline(document: &Document, is_healthy: bool) -> Headline {
         return line(
             "warning",
             "Not fully checked",
-            Some(format!("no errors or warnings; {passed} passed. {}", sentence(&why))),
+            Some(format!("{why}. No errors or warnings: {passed} passed")),
         );
     }
     let passed = format!("{} passed", count(document.verdict.checks.passed, "check", "checks"));
