@@ -319,6 +319,22 @@ pub(super) fn of_list(
     remedy.list(ListChange::new(named(kind, &object.meta.namespace, &object.meta.name), key, in_force, after))
 }
 
+/// Adds the step that adds `more` to the list in an annotation of an owner's pods; `pod` shows the list in force. `act`
+/// is the instruction for the new list.
+pub(super) fn extend_list(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    owner: &Owner,
+    (key, pod): (&str, Option<&Pod>),
+    more: &str,
+    act: impl FnOnce(&str) -> String,
+) -> Remedy {
+    let earlier = pod.and_then(|pod| pod.metadata.annotation(key)).filter(|list| !list.is_empty());
+    let list = earlier.map_or_else(|| more.to_owned(), |earlier| format!("{earlier},{more}"));
+    let remedy = of_owner(ctx, remedy, &act(&list), owner, &[(key, Some(&list))]);
+    of_owners_list(remedy, owner, (key, Some(&list)), earlier.unwrap_or_default())
+}
+
 /// The same for the pod template of an owner.
 pub(super) fn of_owners_list(
     remedy: Remedy,

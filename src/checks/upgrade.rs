@@ -30,7 +30,7 @@ pub(super) use charts::{
     CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart,
 };
 use current_certificates::Kept;
-pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead, without_key};
+pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead, stored_issuer, without_key};
 pub(super) use guard::{IssuerWritten, force};
 pub(super) use stored::{
     OVERRIDES_FILE, Stored, issuer_to_files, stored_issuer_to_files, stored_key_to_file,

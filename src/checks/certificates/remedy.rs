@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::identity::{
     Anchor, DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, scheme, source_bundle, trust_domain,
 };
-use crate::certificates::{Certificate, PemDamage, from_bundle, from_restored_bundle};
+use crate::certificates::{Certificate, PemDamage, from_restored_bundle};
 use crate::checks::trust_roots::{
     TRUST_ROOT_HASH, chart_writes_bundle, current_for_steps, foreign_pods, is_hash_of, strands_proxies,
 };
@@ -121,10 +121,8 @@ fn new_issuer_by(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
 /// Whether the only trust anchor is the issuer of the stored values, as after `linkerd install` without certificates:
 /// the CLI makes one certificate for both, and stores its key.
 fn stores_anchor(ctx: &Context<'_>) -> bool {
-    let stored = ctx.values_for_steps().and_then(|values| {
-        let stored = values.text("identity.issuer.tls.crtPEM")?;
-        from_bundle(stored.trim()).ok()?.into_iter().next()
-    });
+    let stored =
+        ctx.values_for_steps().and_then(|values| upgrade::stored_issuer(&values)?.into_iter().next());
     upgrade::uses_stored_values(ctx)
         && stored.zip(current_anchors(ctx)).is_some_and(|(stored, anchors)| anchors == [stored])
 }

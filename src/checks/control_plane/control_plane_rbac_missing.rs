@@ -119,9 +119,8 @@ fn finding(
             ask.words("-A").option("--as", account)
         },
     );
-    let again = REAPPLY;
     let verified = if lacking.is_empty() { Remedy::verified_by(ask.clone()) } else { Remedy::new() };
-    let remedy = upgrade::step(ctx, verified, StepKind::Command, again, Options::none());
+    let remedy = upgrade::step(ctx, verified, StepKind::Command, REAPPLY, Options::none());
     let remedy = match lacking.is_empty() {
         true => remedy,
         false => remedy.run(StepKind::Command, "Check the permission: the command prints yes", ask),

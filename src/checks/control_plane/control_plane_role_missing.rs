@@ -141,8 +141,7 @@ fn finding(ctx: &Context<'_>, role: &NamespacedRole, wrong: Wrong<'_>) -> Findin
         }
         (None, _) => kubectl().namespace(namespace).words("get role").operand(&role.role),
     };
-    let again = REAPPLY;
-    let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::none());
+    let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, REAPPLY, Options::none());
     let finding = ctx
         .finding(Subject::object(wrong.kind, namespace, wrong.name), message)
         .severity(severity)

@@ -120,7 +120,7 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
 }
 
 /// The beginning of the note that Rust prints behind the reason of a panic.
-const NOTE: &str = "note: run with `RUST_BACKTRACE";
+pub(in crate::checks) const NOTE: &str = "note: run with `RUST_BACKTRACE";
 
 /// The line with the reason, since a termination message can be long: the last one that is not blank. Programs that
 /// reject an argument print the reason before their usage, and Rust prints a note behind the reason of a panic.

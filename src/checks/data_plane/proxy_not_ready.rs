@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::annotations::VPA_UPDATES;
+use crate::checks::control_plane::failing::NOTE;
 use crate::checks::restart::{Needs, of_namespaces, renew};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
@@ -607,8 +608,7 @@ fn last_words(ended: &Terminated) -> String {
     let at = ended.finished_at.get().map(|at| format!(" at {at}")).unwrap_or_default();
     let reason = if ended.reason.is_empty() { String::new() } else { format!(" ({})", ended.reason) };
     let words = ended.message.trim();
-    // Rust prints a note behind the reason of a panic.
-    let words = words.split("\nnote: run with `RUST_BACKTRACE").next().unwrap_or(words).trim_end();
+    let words = words.split(&format!("\n{NOTE}")).next().unwrap_or(words).trim_end();
     let from = words.char_indices().rev().nth(WORDS - 1).map_or(0, |(at, _)| at);
     let cut = if from == 0 { "" } else { "…" };
     let words = if words.is_empty() { String::new() } else { format!(": {cut}{}", &words[from..]) };

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::denied;
 use super::other_webhooks::OtherWebhooks;
 use crate::checks::admission::Rules;
+use crate::checks::jaeger::jaeger_injector_conflict::{VOLUME, injector, removed};
 use crate::checks::native_sidecar::decided_by;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::{
@@ -176,7 +177,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
             Evidence::field(
                 object,
                 "webhooks",
-                format!("{}, which adds volumes.name: {TRACES}", webhook.name),
+                format!("{}, which adds volumes.name: {VOLUME}", webhook.name),
             )
         }))
         .timeline(group.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()))
@@ -214,15 +215,9 @@ fn others_started(ctx: &Context<'_>, group: &[&Refused<'_>]) -> bool {
     ctx.optional_list::<Pod>().iter().filter(in_namespace).any(|pod| created(pod).is_some_and(|at| at > last))
 }
 
-/// The volume that the injector adds with `proxy.tracing` from edge-25.6.4 on, and the injector of the extension jaeger
-/// without it.
-const TRACES: &str = "linkerd-podinfo";
-/// The webhook of the extension jaeger, which ended with edge-25.10.1.
-const JAEGER_INJECTOR: &str = "jaeger-injector.linkerd.io";
-
 /// Whether the API server rejects a pod because it has the volume of traces twice.
 fn has_second_volume(one: &Refused<'_>) -> bool {
-    one.said.contains("volumes[") && one.said.contains(&format!("name: Duplicate value: \"{TRACES}\""))
+    one.said.contains("volumes[") && one.said.contains(&format!("name: Duplicate value: \"{VOLUME}\""))
 }
 
 /// The webhook of the extension jaeger, if it added that volume again.
@@ -230,11 +225,7 @@ fn jaeger_injector<'a>(
     ctx: &Context<'a>,
     first: &Refused<'_>,
 ) -> Option<(&'a WebhookConfiguration, &'a Webhook)> {
-    let configurations = ctx.optional_list::<MutatingWebhookConfiguration>();
-    configurations.iter().filter(|_| has_second_volume(first)).find_map(|configuration| {
-        let webhook = configuration.webhooks.iter().find(|webhook| webhook.name == JAEGER_INJECTOR)?;
-        Some((configuration, webhook))
-    })
+    has_second_volume(first).then(|| injector(ctx.optional_list::<MutatingWebhookConfiguration>())).flatten()
 }
 
 /// The webhooks that may have removed a field of a native sidecar.
@@ -286,16 +277,10 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
     let mut remedy = Remedy::new().run(StepKind::Note, act, read);
     remedy.steps.extend(cause_removed(ctx, first, of_injector).steps);
     match jaeger {
-        Some((configuration, _)) => remedy
-            .run(
-                StepKind::Command,
-                "Delete the webhook of the extension jaeger: the injector configures traces itself (proxy.tracing)",
-                kubectl().words("delete mutatingwebhookconfiguration").operand(&configuration.metadata.name),
-            )
-            .step(
-                StepKind::Note,
-                "Uninstall the extension with the tool that installed it, which would create the webhook again",
-            ),
+        Some((configuration, _)) => {
+            let act = "Delete the webhook of the extension jaeger: the injector configures traces itself (proxy.tracing)";
+            removed(remedy, act, configuration)
+        }
         None => remedy,
     }
 }

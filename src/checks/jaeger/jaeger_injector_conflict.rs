@@ -5,12 +5,14 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::control_plane::installed;
-use crate::objects::{ConfigMap, Deployment, EndpointSlice, MutatingWebhookConfiguration, Webhook};
+use crate::objects::{
+    ConfigMap, Deployment, EndpointSlice, MutatingWebhookConfiguration, Webhook, WebhookConfiguration,
+};
 use crate::version::{Contains, EdgeTag, Introduced};
 
-/// The volume.
-const VOLUME: &str = "linkerd-podinfo";
-/// The webhook of jaeger's injector.
+/// The volume that both injectors add.
+pub(in crate::checks) const VOLUME: &str = "linkerd-podinfo";
+/// The webhook of jaeger's injector, which ended with edge-25.10.1.
 const WEBHOOK: &str = "jaeger-injector.linkerd.io";
 /// The releases from which on the injector adds the volume, each with the value that lets it (`patch.json` of the
 /// chart): edge-25.10.1 renamed the value, but the patch reads the new name only since edge-25.11.1.
@@ -25,11 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.complete_list::<Deployment>()?;
     let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let slices = ctx.partial_list::<EndpointSlice>()?;
-    let found = configurations.iter().find_map(|configuration| {
-        let webhook = configuration.webhooks.iter().find(|webhook| webhook.name == WEBHOOK)?;
-        Some((configuration, webhook))
-    });
-    let Some((configuration, webhook)) = found else {
+    let Some((configuration, webhook)) = injector(configurations) else {
         ctx.complete_list::<MutatingWebhookConfiguration>()?;
         return Ok(Verdict::fine());
     };
@@ -49,16 +47,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     let name = &configuration.metadata.name;
-    let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
-            "Delete the webhook of jaeger: the injector configures traces itself",
-            kubectl().words("delete mutatingwebhookconfiguration").operand(name),
-        )
-        .step(
-            StepKind::Note,
-            "Uninstall the extension with the tool that installed it, which would create the webhook again",
-        );
+    let act = "Delete the webhook of jaeger: the injector configures traces itself";
+    let remedy = removed(Remedy::new(), act, configuration);
     let finding: Finding = ctx
         .finding(
             Subject::object(Kind::MutatingWebhookConfiguration, "", name),
@@ -81,6 +71,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .tie(crate::checks::serving::volume_added_twice())
         .remedy(remedy);
     Ok(vec![finding].into())
+}
+
+/// The webhook of jaeger's injector, with its configuration.
+pub(in crate::checks) fn injector(
+    configurations: &[WebhookConfiguration],
+) -> Option<(&WebhookConfiguration, &Webhook)> {
+    configurations.iter().find_map(|configuration| {
+        let webhook = configuration.webhooks.iter().find(|webhook| webhook.name == WEBHOOK)?;
+        Some((configuration, webhook))
+    })
+}
+
+/// Adds the steps that remove that webhook.
+pub(in crate::checks) fn removed(remedy: Remedy, act: &str, configuration: &WebhookConfiguration) -> Remedy {
+    let name = configuration.metadata.name.as_str();
+    remedy
+        .run(StepKind::Command, act, kubectl().words("delete mutatingwebhookconfiguration").operand(name))
+        .step(
+            StepKind::Note,
+            "Uninstall the extension with the tool that installed it, which would create the webhook again",
+        )
 }
 
 /// Whether the webhook is answered. By its failurePolicy Ignore it has no effect otherwise.

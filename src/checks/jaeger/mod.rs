@@ -4,7 +4,7 @@
 use super::{Check, row};
 
 mod jaeger_cli_skew;
-mod jaeger_injector_conflict;
+pub(super) mod jaeger_injector_conflict;
 mod jaeger_namespace_empty;
 mod jaeger_namespace_unlabelled;
 mod jaeger_pods_not_injected;

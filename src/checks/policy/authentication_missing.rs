@@ -36,19 +36,17 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolicy,
     let is_invalid = invalid.is_some();
     let is_kept = invalid.is_none() && may_be_kept(survey, missing);
     let message = match missing {
-        Some(reference) if is_kept => format!(
-            "{} {}/{} does not exist, so the policy authorizes no client. If it was deleted while linkerd-destination \
-             ran, its clients stay authorized until the restart",
-            reference.kind,
-            reference.namespace.as_deref().unwrap_or(&meta.namespace),
-            reference.name,
-        ),
         Some(reference) => format!(
-            "{} {}/{} {}, so the policy authorizes no client",
+            "{} {}/{} {}, so the policy authorizes no client{}",
             reference.kind,
             reference.namespace.as_deref().unwrap_or(&meta.namespace),
             reference.name,
-            if is_invalid { "has no effect" } else { "does not exist" }
+            if is_invalid { "has no effect" } else { "does not exist" },
+            if is_kept {
+                ". If it was deleted while linkerd-destination ran, its clients stay authorized until the restart"
+            } else {
+                ""
+            }
         ),
         None => format!("The policy authorizes no client: {}", with_noun(Kind::AuthorizationPolicy, why)),
     };

@@ -201,13 +201,10 @@ fn finding(ctx: &Context<'_>, (owner, caller): &(Owner, Caller), one: &Refused<'
         .optional_list::<Pod>()
         .iter()
         .find(|pod| pod.metadata.key() == (owner.namespace.as_str(), target));
-    let earlier = pod.and_then(|pod| pod.metadata.annotation(SKIP)).filter(|list| !list.is_empty());
-    let list = ports.join(",");
-    let list = earlier.map_or_else(|| list.clone(), |earlier| format!("{earlier},{list}"));
     let what = if ports.len() == 1 { "port" } else { "ports" };
-    let act = format!("Or exclude the {what} from the proxy, and so from policy, with {SKIP}: {list:?}");
-    let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SKIP, Some(&list))]);
-    let remedy = rewrite::of_owners_list(remedy, owner, (SKIP, Some(&list)), earlier.unwrap_or_default());
+    let remedy = rewrite::extend_list(ctx, remedy, owner, (SKIP, pod), &ports.join(","), |list| {
+        format!("Or exclude the {what} from the proxy, and so from policy, with {SKIP}: {list:?}")
+    });
     let mut finding = ctx
         .finding(owner.subject(pods), message)
         .parameter(format!("{} {who}", ports.join(",")))

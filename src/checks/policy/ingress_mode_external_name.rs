@@ -14,7 +14,7 @@ use crate::objects::{Kind, Pod, Service};
 use crate::version::Contains;
 
 /// The annotation with the ports that the proxy of a client does not see.
-const SKIP: &str = "config.linkerd.io/skip-outbound-ports";
+const SKIP: &str = OUT.annotation();
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.complete_list::<Pod>()?;
@@ -105,12 +105,10 @@ fn finding(
 /// The step that excludes a port from the proxy of the controller.
 fn skipped(ctx: &Context<'_>, remedy: Remedy, caller: &Caller<'_>, port: u16) -> Remedy {
     let owner = ctx.owners().owner(caller.pod);
-    let earlier = caller.pod.metadata.annotation(SKIP).filter(|list| !list.is_empty());
-    let list = earlier.map_or_else(|| port.to_string(), |list| format!("{list},{port}"));
-    let act = format!(
-        "Or exclude the port from the proxy of {}, also for Services of the cluster: set {SKIP}: {list:?}",
-        caller.of.name
-    );
-    let remedy = rewrite::of_owner(ctx, remedy, &act, &owner, &[(SKIP, Some(&list))]);
-    rewrite::of_owners_list(remedy, &owner, (SKIP, Some(&list)), earlier.unwrap_or_default())
+    rewrite::extend_list(ctx, remedy, &owner, (SKIP, Some(caller.pod)), &port.to_string(), |list| {
+        format!(
+            "Or exclude the port from the proxy of {}, also for Services of the cluster: set {SKIP}: {list:?}",
+            caller.of.name
+        )
+    })
 }

@@ -133,15 +133,13 @@ fn through_kube_proxy(
     (owner, pod): (&Owner, &Pod),
     service: &Service,
 ) -> Remedy {
-    let ports = ports(service);
-    let earlier = pod.metadata.annotation(SKIP).filter(|list| !list.is_empty());
-    let list = earlier.map_or_else(|| ports.clone(), |list| format!("{list},{ports}"));
-    let act = format!(
-        "Or, if {} calls the Service, let kube-proxy select the pod, without mTLS and identity: set {SKIP}: {list:?}",
-        owner.name
-    );
-    let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SKIP, Some(&list))]);
-    rewrite::of_owners_list(remedy, owner, (SKIP, Some(&list)), earlier.unwrap_or_default())
+    rewrite::extend_list(ctx, remedy, owner, (SKIP, Some(pod)), &ports(service), |list| {
+        format!(
+            "Or, if {} calls the Service, let kube-proxy select the pod, without mTLS and identity: set {SKIP}: \
+             {list:?}",
+            owner.name
+        )
+    })
 }
 
 /// The findings about ingress controllers that should send the requests of a session to one pod.

@@ -100,11 +100,16 @@ fn deletion() -> Command {
     Line::from(program("rm").words("-f").arg(CERTIFICATE).arg(KEY)).into()
 }
 
+/// The issuer that the values of an installation store.
+pub(in crate::checks) fn stored_issuer(values: &Values) -> Option<Vec<Certificate>> {
+    from_bundle(values.text(super::CERTIFICATE)?.trim()).ok()
+}
+
 /// The issuer that the values of an installation store, if it is another one than the Secret holds. An issuer
 /// of another tool is not part of the values.
 pub(in crate::checks) fn stored_instead(values: &Values, secret: &Secret) -> Option<Vec<Certificate>> {
     is_issuer_written(values).then_some(())?;
-    let stored = from_bundle(values.text("identity.issuer.tls.crtPEM")?.trim()).ok()?;
+    let stored = stored_issuer(values)?;
     let current = from_base64_bundle(secret.data.get("crt.pem")?).ok()?;
     (stored.first()? != current.first()?).then_some(stored)
 }

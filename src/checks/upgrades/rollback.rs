@@ -40,7 +40,10 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
                 taken(owner),
             ),
         (None, Some(Installer::Release(release))) => {
-            let before = std::iter::once(from).chain(hops).nth(hops.len().saturating_sub(1)).unwrap_or(from);
+            let before = match hops {
+                [.., before, _] => before,
+                _ => from,
+            };
             let number = chart_number(ctx.knowledge, CONTROL_PLANE.0, before);
             let chart = number.map_or_else(String::new, |number| {
                 format!(", the newest with CHART {}-{number} for {before}", CONTROL_PLANE.0)

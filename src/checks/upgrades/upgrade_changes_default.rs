@@ -89,11 +89,8 @@ fn keep(ctx: &Context<'_>, how: &str) -> String {
     let by = managed_by(ctx);
     let is_given = ctx.settings.values.iter().any(|given| given.chart == CHART);
     let text = match (is_given, by.gitops.is_none(), by.installer) {
-        (false, false, Some(Installer::Cli)) => {
-            format!("pass --set {how} to linkerd upgrade, as the upgrade plan does")
-        }
         (true, ..) => format!("set {how} in your Helm values"),
-        (false, true, Some(Installer::Cli)) => {
+        (false, _, Some(Installer::Cli)) => {
             format!("pass --set {how} to linkerd upgrade, as the upgrade plan does")
         }
         (false, true, Some(Installer::Release(_))) => format!(

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use rmcp::schemars::{self, JsonSchema};
+use serde::Deserialize;
 
 use super::{Connection, EvidenceArgs, Verbosity};
 use crate::cli::values::{called, end, namespace, target};
@@ -167,7 +169,8 @@ pub struct Reach {
 }
 
 /// The kind of traffic to trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum TrafficArg {
     /// HTTP/1.
     Http1,

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
+use rmcp::schemars::{self, JsonSchema};
+use serde::Deserialize;
 
 use super::{Connection, EvidenceArgs, Verbosity};
 use crate::checks::rotation::{Stage, Statements, Subject};
@@ -45,7 +47,8 @@ pub struct Rotate {
 }
 
 /// What to rotate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Rotated {
     /// The trust anchor, and the issuer under it.
     Anchor,
@@ -54,7 +57,8 @@ pub enum Rotated {
 }
 
 /// What the operator checked by hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Confirmed {
     /// The clusters that this cluster has Links to.
     LinkedClusters,
@@ -72,7 +76,8 @@ pub enum RotateFormat {
 }
 
 /// A step of a rotation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum StageArg {
     /// Add a new trust anchor to the bundle.
     AddAnchor,

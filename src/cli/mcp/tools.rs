@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use clap::ValueEnum;
 use rmcp::model::JsonObject;
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::super::args::{Confirmed, Rotated, StageArg, TrafficArg};
 use super::super::stop::Stop;
 use super::answer::Answer;
 use super::documents::{COVERAGE, Document, WITHOUT};
@@ -188,20 +190,7 @@ struct ReachArguments {
     /// Without from and to: show all connections within this namespace.
     namespace: Option<String>,
     /// Kind of traffic; by default, the answer names the kinds that fail.
-    traffic: Option<Traffic>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Traffic {
-    /// HTTP/1.
-    Http1,
-    /// HTTP/2, such as gRPC.
-    Http2,
-    /// Another protocol in which the client sends the first byte.
-    ClientFirst,
-    /// Another protocol in which the server sends the first byte.
-    ServerFirst,
+    traffic: Option<TrafficArg>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -294,7 +283,7 @@ struct RotateArguments {
     /// both. A rotation that is in progress is continued in any case.
     of: Option<Rotated>,
     /// Decide whether this step may be done now, instead of the next step.
-    may: Option<RotationStep>,
+    may: Option<StageArg>,
     /// A time at which the current issuer was already in place, if no event shows it (RFC 3339).
     issuer_since: Option<String>,
     /// A time at which the current bundle of trust anchors was already in place (RFC 3339).
@@ -302,43 +291,6 @@ struct RotateArguments {
     /// What a person has checked and found ready for the next step.
     #[serde(default)]
     confirm: Vec<Confirmed>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Rotated {
-    /// The trust anchor, and the issuer under it.
-    Anchor,
-    /// The issuer, under the current trust anchor.
-    Issuer,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum RotationStep {
-    /// Add a new trust anchor to the bundle.
-    AddAnchor,
-    /// Restart the control plane with the new bundle.
-    RestartControlPlane,
-    /// Restart the meshed workloads with the new bundle.
-    RestartWorkloads,
-    /// Replace the issuer.
-    ReplaceIssuer,
-    /// Renew certificates of the old issuer.
-    RenewCertificates,
-    /// Remove the old trust anchor from the bundle.
-    RemoveAnchor,
-    /// Restart everything that still trusts the old anchor.
-    DropOldAnchor,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Confirmed {
-    /// The clusters that this cluster has Links to.
-    LinkedClusters,
-    /// The proxies of ExternalWorkloads.
-    ExternalWorkloads,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -422,6 +374,11 @@ impl Words {
     }
 }
 
+/// A value as the command line takes it.
+fn word<T: ValueEnum>(value: Option<T>) -> Option<String> {
+    Some(value?.to_possible_value()?.get_name().to_owned())
+}
+
 fn answer(session: &Session, words: Words, shape: Shape) -> anyhow::Result<Answer> {
     Ok(session.keep(session.run(&words.0)?, shape).answer(0))
 }
@@ -446,15 +403,7 @@ fn explain(session: &Session, arguments: &ExplainArguments) -> anyhow::Result<An
 }
 
 fn reach(session: &Session, arguments: &ReachArguments) -> anyhow::Result<Answer> {
-    let traffic = arguments.traffic.map(|traffic| {
-        let word = match traffic {
-            Traffic::Http1 => "http1",
-            Traffic::Http2 => "http2",
-            Traffic::ClientFirst => "client-first",
-            Traffic::ServerFirst => "server-first",
-        };
-        word.to_owned()
-    });
+    let traffic = word(arguments.traffic);
     let mut words = Words::new("reach").flags("traffic", &traffic).flags("namespace", &arguments.namespace);
     let ends = [&arguments.from, &arguments.to].into_iter().flatten();
     if ends.clone().next().is_none() {
@@ -526,27 +475,10 @@ fn fix(session: &Session, arguments: &FixArguments) -> anyhow::Result<Answer> {
 }
 
 fn rotate(session: &Session, arguments: &RotateArguments) -> anyhow::Result<Answer> {
-    let of = arguments.of.map(|of| match of {
-        Rotated::Anchor => "anchor",
-        Rotated::Issuer => "issuer",
-    });
-    let may = arguments.may.map(|step| match step {
-        RotationStep::AddAnchor => "add-anchor",
-        RotationStep::RestartControlPlane => "restart-control-plane",
-        RotationStep::RestartWorkloads => "restart-workloads",
-        RotationStep::ReplaceIssuer => "replace-issuer",
-        RotationStep::RenewCertificates => "renew-certificates",
-        RotationStep::RemoveAnchor => "remove-anchor",
-        RotationStep::DropOldAnchor => "drop-old-anchor",
-    });
-    let confirm = arguments.confirm.iter().map(|confirmed| match confirmed {
-        Confirmed::LinkedClusters => "linked-clusters",
-        Confirmed::ExternalWorkloads => "external-workloads",
-    });
-    let confirm: Vec<String> = confirm.map(str::to_owned).collect();
+    let confirm: Vec<String> = arguments.confirm.iter().filter_map(|one| word(Some(*one))).collect();
     let words = Words::new("rotate")
-        .flags("of", &of.map(str::to_owned))
-        .flags("may", &may.map(str::to_owned))
+        .flags("of", &word(arguments.of))
+        .flags("may", &word(arguments.may))
         .flags("issuer-since", &arguments.issuer_since)
         .flags("bundle-since", &arguments.bundle_since)
         .flags("confirm", &confirm);

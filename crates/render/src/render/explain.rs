@@ -159,7 +159,6 @@ fn is_time(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with('Z')
 }
 
-/// The report of an example, filled to the width.
 /// An expected report without the evidence that its case lacks, unless it is about nothing else.
 fn findings_of(expect: &str) -> String {
     let mut is_gap = false;
@@ -174,6 +173,7 @@ fn findings_of(expect: &str) -> String {
     if lines.iter().all(|line| line.trim().is_empty()) { expect.to_owned() } else { lines.join("\n") }
 }
 
+/// The report of an example, filled to the width.
 fn write_example(report: &str, columns: usize, text: &mut String) {
     let mut quoted: Vec<Quoted<'_>> = Vec::new();
     let mut row = "";

@@ -55,8 +55,7 @@ pub fn markdown(report: &Report) -> String {
     text.push('\n');
     let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
     let later = || roots().filter(|finding| finding.when == When::AfterUpgrade);
-    let (plan, to) = (rehearsal.plan.as_ref(), rehearsal.to.to_string());
-    let target = Some(to.as_str());
+    let (plan, target) = (rehearsal.plan.as_ref(), rehearsal.to.as_str());
     for title in [BREAKS, CHANGES] {
         section(&mut text, title, (plan, target), later().filter(|finding| title_of(finding) == title));
     }
@@ -173,7 +172,7 @@ pub(super) fn is_of_an_upgrade(checks: &[&str]) -> bool {
 fn section<'a>(
     text: &mut String,
     title: &str,
-    (plan, target): (Option<&Plan>, Option<&str>),
+    (plan, target): (Option<&Plan>, &str),
     findings: impl Iterator<Item = &'a Finding>,
 ) {
     let mut findings = findings.peekable();
@@ -200,7 +199,7 @@ fn section<'a>(
         }
         for step in &finding.remedy.steps {
             _ = writeln!(text, "  - {}", clean(&step.text));
-            let others = step.command.iter().filter(|command| !is_the_plan(command, target));
+            let others = step.command.iter().filter(|command| !is_the_plan(command, Some(target)));
             for line in others.flat_map(Command::rendered) {
                 _ = writeln!(text, "    `{}`", clean(&line));
             }

@@ -52,7 +52,6 @@ fn what(gap: &Gap) -> String {
             item
             @ (Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs | Item::Diagnostics),
         ) => item.query().map_or_else(|| gap.what.clone(), |asked| asked.describe(None)),
-        Ok(Item::List(_)) => gap.what.clone(),
         Ok(_) | Err(_) => gap.what.clone(),
     }
 }
