@@ -386,7 +386,7 @@ fn anchor_of_cert_manager_is_kept_as_a_source_and_renewed() {
     // The anchor itself is in the Secret from which cert-manager signs.
     assert_eq!(commands(&answer, Stage::ReplaceIssuer)[0], renew[1]);
     assert!(!shown(&answer).contains("CA_SECRET"), "{}", shown(&answer));
-    assert_eq!(commands(&answer, Stage::RemoveAnchor), [copy.clone()]);
+    assert_eq!(commands(&answer, Stage::RemoveAnchor), std::slice::from_ref(&copy));
 
     // With a source for the previous anchor, that is overwritten.
     managed(&mut play, &old, &json!([own, previous]));
@@ -396,7 +396,7 @@ fn anchor_of_cert_manager_is_kept_as_a_source_and_renewed() {
     play.put_bundle(&[&old, &new]);
     managed(&mut play, &new, &json!([own, previous]));
     let answer = play.expect(Phase::AnchorAdded, Some(Stage::RestartControlPlane), NoGo, NoGo);
-    assert_eq!(commands(&answer, Stage::RemoveAnchor), [copy.clone()]);
+    assert_eq!(commands(&answer, Stage::RemoveAnchor), std::slice::from_ref(&copy));
     let mut secret = play.object(Kind::Secret, "linkerd-identity-issuer");
     secret["data"]["tls.crt"] = base64::engine::general_purpose::STANDARD.encode(&second).into();
     play.memory.add(&secret).unwrap();

@@ -278,7 +278,8 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
     remedy.steps.extend(cause_removed(ctx, first, of_injector).steps);
     match jaeger {
         Some((configuration, _)) => {
-            let act = "Delete the webhook of the extension jaeger: the injector configures traces itself (proxy.tracing)";
+            let act = "Delete the webhook of the extension jaeger: the injector configures traces itself \
+                       (proxy.tracing)";
             removed(remedy, act, configuration)
         }
         None => remedy,

@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rmcp::schemars::{self, JsonSchema};
-use serde::Deserialize;
 
 use super::{Connection, EvidenceArgs, Verbosity};
 use crate::cli::values::{called, end, namespace, target};
@@ -169,8 +167,9 @@ pub struct Reach {
 }
 
 /// The kind of traffic to trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[cfg_attr(feature = "mcp", derive(serde::Deserialize, rmcp::schemars::JsonSchema))]
+#[cfg_attr(feature = "mcp", serde(rename_all = "kebab-case"), schemars(crate = "rmcp::schemars"))]
 pub enum TrafficArg {
     /// HTTP/1.
     Http1,

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
-use rmcp::schemars::{self, JsonSchema};
-use serde::Deserialize;
 
 use super::{Connection, EvidenceArgs, Verbosity};
 use crate::checks::rotation::{Stage, Statements, Subject};
@@ -47,8 +45,9 @@ pub struct Rotate {
 }
 
 /// What to rotate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[cfg_attr(feature = "mcp", derive(serde::Deserialize, rmcp::schemars::JsonSchema))]
+#[cfg_attr(feature = "mcp", serde(rename_all = "kebab-case"), schemars(crate = "rmcp::schemars"))]
 pub enum Rotated {
     /// The trust anchor, and the issuer under it.
     Anchor,
@@ -57,8 +56,9 @@ pub enum Rotated {
 }
 
 /// What the operator checked by hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[cfg_attr(feature = "mcp", derive(serde::Deserialize, rmcp::schemars::JsonSchema))]
+#[cfg_attr(feature = "mcp", serde(rename_all = "kebab-case"), schemars(crate = "rmcp::schemars"))]
 pub enum Confirmed {
     /// The clusters that this cluster has Links to.
     LinkedClusters,
@@ -76,8 +76,9 @@ pub enum RotateFormat {
 }
 
 /// A step of a rotation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[cfg_attr(feature = "mcp", derive(serde::Deserialize, rmcp::schemars::JsonSchema))]
+#[cfg_attr(feature = "mcp", serde(rename_all = "kebab-case"), schemars(crate = "rmcp::schemars"))]
 pub enum StageArg {
     /// Add a new trust anchor to the bundle.
     AddAnchor,
