@@ -37,9 +37,9 @@ pub(super) use stored::{
 };
 pub(super) use unsaved_options::{Unstored, unstored};
 
-/// The act of a step that applies the installation again, unchanged.
-pub(super) const REAPPLY: &str = "Reapply the control plane. Destination and the injector may restart: \
-                                  the charts make new webhook certificates";
+/// The act of a step that applies the installation again, unchanged. The charts make new certificates of the webhooks,
+/// whose checksums are annotations of the pods.
+pub(super) const REAPPLY: &str = "Reapply the control plane. Destination and the injector may restart";
 
 /// The part of the installation to change.
 #[derive(Debug, Clone, Default)]

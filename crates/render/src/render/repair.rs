@@ -517,6 +517,9 @@ impl<'a> PlanPrinter<'a> {
         let command = step.step.command.iter().flat_map(|command| command_lines(command, self.look));
         let command = command.flat_map(|line| in_two_lines(line, room));
         lines.extend(command.map(|line| format!("{indent}  {}", self.look.command(&line))));
+        let other = self.with_other_cli(step).filter(|_| !is_stated);
+        let other = other.iter().flat_map(|words| wrap(words, self.look.prose() - indent.len()));
+        lines.extend(other.map(|line| format!("{indent}{line}")));
         lines
     }
 
@@ -563,12 +566,18 @@ impl<'a> PlanPrinter<'a> {
                      nothing)"
                 )
             }
-            // The reader of a dump may use another one.
-            None if self.report.origin.kind != "live" => {
-                format!("(with another linkerd CLI than {release}, such a command does nothing)")
-            }
+            // The reader has that CLI, and the command checks it.
             None => String::new(),
         }
+    }
+
+    /// What a command does with another linkerd CLI than the one it requires, which the reader of a dump may use.
+    fn with_other_cli(&self, step: &PlanStep) -> Option<String> {
+        let release = step.step.command.as_ref().and_then(Command::required_cli)?;
+        let is_installed =
+            !self.is_to_install(release) && self.report.repair.installing_cli(release).is_none();
+        (is_installed && self.report.origin.kind != "live")
+            .then(|| format!("(with another linkerd CLI than {release}, such a command does nothing)"))
     }
 
     /// Whether the reader may lack the linkerd CLI of a release, and no step installs it.
