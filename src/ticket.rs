@@ -7,7 +7,7 @@ use crate::checks::Outcome;
 use crate::collect::Collected;
 use crate::fetched::Why;
 use crate::finding::Finding;
-use crate::item::{Item, Kind, Probe, Scope, link_credentials};
+use crate::item::{Item, Kind, Probe, Scope, controller_config, link_credentials};
 use crate::model::cluster::Answer;
 use crate::report::{self, Question, Report};
 use crate::request::Request;
@@ -72,6 +72,10 @@ fn is_needed(item: &Item, needed: &BTreeSet<Item>) -> bool {
         // A Secret of a Link.
         Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. } => {
             needed.contains(&link_credentials())
+        }
+        // A ConfigMap of an ingress controller.
+        Item::Named { kind: Kind::ConfigMap, scope: Scope::Fixed(_), .. } => {
+            needed.contains(&controller_config())
         }
         _ => false,
     };

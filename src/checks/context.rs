@@ -15,7 +15,10 @@ use crate::finding::{Finding, Subject};
 use crate::item::ReviewStatus;
 use crate::item::answer::Response;
 use crate::item::diagnostic::Diagnostic;
-use crate::item::{Access, Item, Kind, Namespaces, Probe, Program, Scope, Server, link_credentials};
+use crate::item::{
+    Access, Item, Kind, Namespaces, Probe, Program, Scope, Server, controller_config, controller_config_of,
+    link_credentials,
+};
 use crate::item::{AccessReview, ProbeAnswer, ServedBy, ServedCertificates};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
@@ -481,6 +484,11 @@ impl<'a> Context<'a> {
 
     fn of_link(&self, item: Item) -> Result<Option<&'a Secret>, Missing> {
         self.declared(&link_credentials())?;
+        self.discovered(item)
+    }
+
+    /// An object whose name other objects contain; `None` if it is known not to exist.
+    fn discovered<T: Object>(&self, item: Item) -> Result<Option<&'a T>, Missing> {
         let Some(answer) = self.cluster.answer(&item) else {
             let namespace = item.scope().map(|scope| scope.label().to_owned());
             return Err(Missing::whole(Request { item, namespace }, Why::NotCaptured));
@@ -488,9 +496,18 @@ impl<'a> Context<'a> {
         match &answer.fetched {
             Fetched::Missing { reason } => Err(Missing::whole(answer.request.clone(), reason.clone())),
             Fetched::Complete | Fetched::Partial { .. } => {
-                answer.objects().first().map(|secret| unless_withheld(answer, secret)).transpose()
+                answer.objects::<T>().first().map(|found| unless_withheld(answer, found)).transpose()
             }
         }
+    }
+
+    /// A ConfigMap that the arguments of an ingress controller name; `None` if it is known not to exist.
+    ///
+    /// # Errors
+    /// Its existence is unknown.
+    pub fn controller_config(&self, namespace: &str, name: &str) -> Result<Option<&'a ConfigMap>, Missing> {
+        self.declared(&controller_config())?;
+        self.discovered(controller_config_of(namespace, name))
     }
 
     /// The certificates that the pods of a server presented.

@@ -51,7 +51,7 @@ impl Homes {
             Scope::ControlPlane => Some(&self.control_plane),
             Scope::Cni => Some(&self.cni),
             Scope::Fixed(namespace) => Some(namespace),
-            Scope::Extension(_) | Scope::Links | Scope::Cluster => None,
+            Scope::Extension(_) | Scope::Links | Scope::IngressControllers | Scope::Cluster => None,
         }
     }
 }

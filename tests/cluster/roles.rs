@@ -99,7 +99,7 @@ fn roles_in_namespaces_suffice_and_none_of_their_rights_is_spare() {
                     Scope::ControlPlane => namespace == "linkerd",
                     Scope::Cni => namespace == "linkerd-cni",
                     Scope::Fixed(fixed) => namespace == fixed,
-                    Scope::Extension(_) | Scope::Links | Scope::Cluster => false,
+                    Scope::Extension(_) | Scope::Links | Scope::IngressControllers | Scope::Cluster => false,
                 };
                 here && *named == name && (kind.info().group, kind.info().plural) == (&*group, &*resource)
             };

@@ -73,6 +73,9 @@ pub enum Scope {
     Extension(Extension),
     /// The namespace of each Link, for an object that the Link refers to; the item's own name only describes it.
     Links,
+    /// The namespace that the arguments of an ingress controller name, for its ConfigMap; the item's own name is the
+    /// usual one.
+    IngressControllers,
     /// A namespace with a fixed name, such as `kube-system`.
     Fixed(String),
     /// For cluster-scoped kinds.
@@ -87,6 +90,7 @@ impl Scope {
             Scope::Cni => "cni",
             Scope::Extension(extension) => extension.name(),
             Scope::Links => "links",
+            Scope::IngressControllers => "ingress-controllers",
             Scope::Fixed(namespace) => namespace,
             Scope::Cluster => "",
         }
@@ -97,6 +101,7 @@ impl Scope {
             "control-plane" => Scope::ControlPlane,
             "cni" => Scope::Cni,
             "links" => Scope::Links,
+            "ingress-controllers" => Scope::IngressControllers,
             other => match Extension::ALL.into_iter().find(|extension| extension.name() == other) {
                 Some(extension) => Scope::Extension(extension),
                 None => Scope::Fixed(other.to_owned()),
@@ -242,6 +247,20 @@ pub fn link_credentials() -> Item {
     Item::Named { kind: Kind::Secret, scope: Scope::Links, name: "credentials".to_owned() }
 }
 
+/// The ConfigMaps that the arguments of ingress controllers name.
+pub fn controller_config() -> Item {
+    Item::Named {
+        kind: Kind::ConfigMap,
+        scope: Scope::IngressControllers,
+        name: "ingress-nginx-controller".to_owned(),
+    }
+}
+
+/// One of [`controller_config`], by its namespace and name.
+pub fn controller_config_of(namespace: &str, name: &str) -> Item {
+    Item::Named { kind: Kind::ConfigMap, scope: Scope::Fixed(namespace.to_owned()), name: name.to_owned() }
+}
+
 impl fmt::Display for Item {
     /// Name in cards: `pods`, `configmaps/control-plane/linkerd-config`, `server-version`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -331,7 +350,7 @@ impl Namespaces {
             Scope::Cni => Some(&self.cni),
             Scope::Extension(extension) => self.extensions.get(extension).map(String::as_str),
             Scope::Fixed(namespace) => Some(namespace),
-            Scope::Links | Scope::Cluster => None,
+            Scope::Links | Scope::IngressControllers | Scope::Cluster => None,
         }
     }
 }
@@ -349,6 +368,7 @@ mod tests {
             "secrets/cni/x",
             "secrets/viz/tap-k8s-tls",
             "secrets/links/credentials",
+            "configmaps/ingress-controllers/ingress-nginx-controller",
             "probe/prometheus",
             "probe/service-mirror/controller-east-7d8c9b5f66-m4t8k",
             "server-version",

@@ -27,7 +27,9 @@ use crate::version::LinkerdVersion;
 mod namespace_discovery;
 mod sanitizer;
 
-use namespace_discovery::{link_secrets, namespaces, namespaces_known, probes, unasked, undecided};
+use namespace_discovery::{
+    controller_configs, link_secrets, namespaces, namespaces_known, probes, unasked, undecided,
+};
 use sanitizer::Border;
 
 /// Number of parallel requests. Connections to the API server use HTTP/1.1: each request needs its own.
@@ -149,8 +151,11 @@ pub async fn collect<S: Source>(
         second.partition(|request| request.namespace.is_some());
     let beside_links =
         if items.iter().any(is_of_links) { link_secrets(&gathered, &namespaces) } else { Vec::new() };
+    let of_controllers =
+        if items.iter().any(is_of_controllers) { controller_configs(&gathered) } else { Vec::new() };
     let probes = probes(items, &gathered, &namespaces);
-    gathered.extend(run.gather(second.into_iter().chain(beside_links).chain(probes).collect()).await);
+    let second = second.into_iter().chain(beside_links).chain(of_controllers).chain(probes);
+    gathered.extend(run.gather(second.collect()).await);
     let known = namespaces_known(&gathered);
     gathered.extend(nowhere.into_iter().map(|request| unasked(request, &known)));
 
@@ -202,10 +207,16 @@ fn is_of_links(item: &Item) -> bool {
     matches!(item.scope(), Some(Scope::Links))
 }
 
+/// Whether ingress controllers name the item.
+fn is_of_controllers(item: &Item) -> bool {
+    matches!(item.scope(), Some(Scope::IngressControllers))
+}
+
 /// The items that wait for nothing, and the lists that the others wait for.
 fn first_items(items: &BTreeSet<Item>) -> BTreeSet<Item> {
     let is_probe = |item: &Item| matches!(item, Item::Probe(_));
-    let waits = |item: &Item| is_scoped(item) || is_of_links(item) || is_probe(item);
+    let waits =
+        |item: &Item| is_scoped(item) || is_of_links(item) || is_of_controllers(item) || is_probe(item);
     let mut first: BTreeSet<Item> = items.iter().filter(|item| !waits(item)).cloned().collect();
     if items.iter().any(is_probe) {
         first.extend([Item::List(Kind::Namespace), Item::List(Kind::Pod)]);
@@ -213,6 +224,9 @@ fn first_items(items: &BTreeSet<Item>) -> BTreeSet<Item> {
     let is_linked = |item: &Item| *item == Item::Probe(Probe::new(Program::LinkedCluster));
     if items.iter().any(|item| is_of_links(item) || is_linked(item)) {
         first.insert(Item::List(Kind::Link));
+    }
+    if items.iter().any(is_of_controllers) {
+        first.insert(Item::List(Kind::Pod));
     }
     if items.iter().any(is_scoped) {
         first.insert(Item::List(Kind::Deployment));

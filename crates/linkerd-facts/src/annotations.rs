@@ -30,10 +30,16 @@ pub const BACKEND_PROTOCOL: &str = "nginx.ingress.kubernetes.io/backend-protocol
 pub const SSL_PASSTHROUGH: &str = "nginx.ingress.kubernetes.io/ssl-passthrough";
 /// The Services that the controller of NGINX, Inc. calls over TLS, separated by commas.
 pub const SSL_SERVICES: &str = "nginx.org/ssl-services";
+/// Configuration of ingress-nginx for the locations of an Ingress.
+pub const LOCATION_SNIPPET: &str = "nginx.ingress.kubernetes.io/configuration-snippet";
+/// Configuration of ingress-nginx for the hosts of an Ingress.
+pub const SERVER_SNIPPET: &str = "nginx.ingress.kubernetes.io/server-snippet";
 /// Marks objects that Helm creates and waits for, apart from the other objects of a release.
 pub const HELM_HOOK: &str = "helm.sh/hook";
 /// How Argo CD syncs an object: options, separated by commas.
 pub const ARGO_CD_OPTIONS: &str = "argocd.argoproj.io/sync-options";
+/// Annotations of which only the presence is kept, because they can contain anything.
+pub const SNIPPETS: [&str; 2] = [LOCATION_SNIPPET, SERVER_SNIPPET];
 /// Annotations of other tools that checks read.
 pub const OTHERS: [&str; 20] = [
     HELM_HOOK,

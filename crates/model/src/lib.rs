@@ -14,6 +14,7 @@ pub mod downtime;
 pub mod endpoints;
 pub mod events;
 pub mod fail_fast;
+pub mod ingress_controller;
 pub mod injected;
 pub mod injection;
 pub mod installed;

@@ -8,7 +8,7 @@ use super::meta::{Meta, nullable};
 use super::{Kind, KindInfo, Listed, object};
 use crate::chart::values::{ReadOnce, Values};
 
-/// A ConfigMap. Only Linkerd's and the CNI's are ever read.
+/// A ConfigMap. Only those of Linkerd, the CNI, Kubernetes and ingress controllers are ever read.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ConfigMap {

@@ -37,10 +37,10 @@ pub struct Container {
     /// Entry point; for containers other than Linkerd's, one empty text if they have any.
     #[serde(deserialize_with = "nullable")]
     pub command: Vec<String>,
-    /// Arguments; kept for Linkerd's own containers only.
+    /// Arguments of Linkerd's own containers; of others, only the settings of ingress controllers that checks read.
     #[serde(deserialize_with = "nullable")]
     pub args: Vec<String>,
-    /// Environment; only variables of Linkerd's own containers that checks read.
+    /// Environment; only variables that checks read: of Linkerd's own containers, and of ingress controllers.
     #[serde(deserialize_with = "env::deserialize_kept")]
     pub env: Vec<EnvVar>,
     /// Variables from ConfigMaps and Secrets; their presence is recorded.
@@ -65,6 +65,9 @@ pub struct Container {
     /// Whether its command shuts the proxy down at the end, through the proxy's endpoint.
     #[serde(skip)]
     pub ends_proxy: bool,
+    /// Whether it has arguments that were dropped.
+    #[serde(skip)]
+    pub has_more_args: bool,
 }
 
 /// A probe of the kubelet; only those over HTTP and gRPC are read.
@@ -233,6 +236,16 @@ impl Container {
         rest.strip_prefix('=').or_else(|| args.next().map(String::as_str))
     }
 
+    /// The value of a boolean option of Traefik, of which case does not matter: `--name` or `--name=true`. `Some(None)`
+    /// if the value is not a boolean.
+    pub fn switch(&self, name: &str) -> Option<Option<bool>> {
+        let of = |arg: &String| {
+            let (option, value) = arg.split_once('=').unwrap_or((arg.as_str(), "true"));
+            option.eq_ignore_ascii_case(name).then(|| boolean(value))
+        };
+        self.args.iter().rev().find_map(of)
+    }
+
     /// Ports of gRPC probes.
     pub fn grpc_probes(&self) -> impl Iterator<Item = u16> {
         let probes = [&self.liveness_probe, &self.readiness_probe, &self.startup_probe];
@@ -264,6 +277,20 @@ impl Container {
         self.ports.shrink_to_fit();
     }
 
+    /// Of the arguments, keeps the settings of ingress controllers.
+    fn keep_controller_args(&mut self) {
+        let args = std::mem::take(&mut self.args);
+        let mut before = "";
+        for word in &args {
+            let clean = redact::argument(before, word, false);
+            match redact::is_controller_argument(before, &clean) {
+                true => self.args.push(clean.into_owned()),
+                false => self.has_more_args = true,
+            }
+            before = word;
+        }
+    }
+
     /// Drops fields that may contain secrets or that no check reads.
     pub(super) fn trim(&mut self, owner: Owner) {
         for probe in [&mut self.liveness_probe, &mut self.readiness_probe, &mut self.startup_probe] {
@@ -279,8 +306,8 @@ impl Container {
             // For other containers, only the presence of a command is kept.
             self.command.truncate(1);
             self.command.iter_mut().for_each(String::clear);
-            self.args = Vec::new();
-            self.env = Vec::new();
+            self.keep_controller_args();
+            self.env.retain(|variable| redact::is_controller_variable(&variable.name));
             self.volume_mounts = VolumeMounts::default();
             self.shrink();
             return;
@@ -293,6 +320,15 @@ impl Container {
                 before = std::mem::replace(word, clean);
             }
         }
+    }
+}
+
+/// A boolean as Go's `strconv.ParseBool` reads it.
+pub fn boolean(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
+use super::route::Present;
 use super::{Kind, KindInfo, Listed, object};
 
 /// Annotation of the default class.
@@ -26,6 +27,8 @@ pub struct IngressClassSpec {
     /// The controller's name: `k8s.io/ingress-nginx`.
     #[serde(deserialize_with = "nullable")]
     pub controller: String,
+    /// An object with settings of the controller; its presence is recorded.
+    pub parameters: Option<Present>,
 }
 
 impl IngressClass {

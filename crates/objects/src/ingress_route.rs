@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
+use super::route::Present;
 use super::service::TargetPort;
 use super::{Kind, KindInfo, Listed, object};
 
@@ -17,15 +18,22 @@ pub struct IngressRoute {
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
+#[serde(rename_all = "camelCase")]
 pub struct IngressRouteSpec {
     #[serde(deserialize_with = "nullable")]
     pub routes: Vec<TraefikRule>,
+    /// The IngressRoutes that it belongs to; their presence is recorded.
+    #[serde(deserialize_with = "nullable")]
+    pub parent_refs: Vec<Present>,
 }
 
 /// A rule and its backends.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct TraefikRule {
+    /// Middlewares, which may set headers; their presence is recorded.
+    #[serde(deserialize_with = "nullable")]
+    pub middlewares: Vec<Present>,
     #[serde(deserialize_with = "nullable")]
     pub services: Vec<TraefikService>,
 }
@@ -34,6 +42,9 @@ pub struct TraefikRule {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TraefikService {
+    /// As [`TraefikRule::middlewares`].
+    #[serde(deserialize_with = "nullable")]
+    pub middlewares: Vec<Present>,
     /// `TraefikService` for an object of that kind; else a Service.
     #[serde(deserialize_with = "nullable")]
     pub kind: String,
@@ -44,9 +55,10 @@ pub struct TraefikService {
     pub namespace: String,
     /// A port of the Service, by number or name.
     pub port: Option<TargetPort>,
-    /// Whether Traefik sends requests to the address of the Service, instead of its pods.
-    #[serde(rename = "nativeLB", deserialize_with = "nullable")]
-    pub native_lb: bool,
+    /// Whether Traefik sends requests to the address of the Service, instead of its pods; `None` if its provider's
+    /// default applies.
+    #[serde(rename = "nativeLB")]
+    pub native_lb: Option<bool>,
 }
 
 impl IngressRoute {

@@ -10,7 +10,7 @@ use super::shared::{Shared, Word, parts};
 use super::texts::Texts;
 use super::time::Time;
 use super::uid::Uid;
-use crate::annotations::{MANAGERS, OTHERS, may_be_linkerds};
+use crate::annotations::{MANAGERS, OTHERS, SNIPPETS, may_be_linkerds};
 use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
@@ -225,6 +225,9 @@ fn linkerd_annotations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Sha
                 if may_be_linkerds(&key) || MANAGERS.contains(&key.as_str()) || OTHERS.contains(&key.as_str())
                 {
                     kept.push((Word::from(key), map.next_value()?));
+                } else if SNIPPETS.contains(&key.as_str()) {
+                    map.next_value::<serde::de::IgnoredAny>()?;
+                    kept.push((Word::from(key), "set".to_owned()));
                 } else {
                     map.next_value::<serde::de::IgnoredAny>()?;
                 }

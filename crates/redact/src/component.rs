@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::free_text::{is_sensitive, is_words, plain};
 use super::marker::{Marker, stand_in};
 use super::object::{Counts, masked, replace};
-use super::{json, keys, settings, text};
+use super::{controller_setting, json, keys, settings, text};
 
 /// Containers that the injector adds to pods.
 const INJECTED: [&str; 4] = ["linkerd-proxy", "linkerd-init", "linkerd-network-validator", "linkerd-debug"];
@@ -165,7 +165,9 @@ fn container(value: &mut Value, owner: Owner, counts: &mut Counts) {
             None => continue,
         };
         if !keeps {
-            replace(content, counts);
+            if !controller_setting::is_variable(&name, content) {
+                replace(content, counts);
+            }
         } else if let Cow::Owned(clean) = setting(&name, content) {
             *content = clean;
             counts.replaced += 1;
@@ -196,6 +198,9 @@ pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
     if !keeps && word.contains(SHUTDOWN) {
         // Returned as owned to mark the replacement; callers keep borrowed words.
         return if word == SHUTDOWN { Cow::Borrowed(word) } else { Cow::Owned(SHUTDOWN.to_owned()) };
+    }
+    if !keeps && let Some(kept) = controller_setting::argument(before, word) {
+        return if kept == word { text::text(word) } else { Cow::Owned(kept) };
     }
     let announced = before.starts_with('-') && !before.contains('=') && is_sensitive(before);
     if keeps && let Some(value) = announced_value(word) {
@@ -267,6 +272,7 @@ pub fn setting<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
             Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
         },
         "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS" => super::object::certificates(value),
+        _ if controller_setting::is_variable(name, value) => Cow::Borrowed(value),
         _ if !(INSTALLERS.contains(&name) || PROXYS.iter().any(|start| name.starts_with(start))) => {
             masked(value)
         }

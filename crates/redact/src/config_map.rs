@@ -11,7 +11,7 @@ use super::component::is_setting;
 use super::corefile::Corefile;
 use super::object::{Counts, leaf, masked, replace};
 use super::scrape::ScrapeConfig;
-use super::{json, keys, text};
+use super::{controller_setting, json, keys, text};
 use crate::chart::yaml;
 
 /// Keys to read of Cilium's ConfigMap, which contains all of its settings.
@@ -84,6 +84,7 @@ fn entry<'a>(namespace: &str, name: &str, key: &str, content: &'a str) -> Cow<'a
             let kept = ScrapeConfig::parse(content).to_text();
             if kept == content { Cow::Borrowed(content) } else { Cow::Owned(kept) }
         }
+        _ if controller_setting::is_entry(key, content) => Cow::Borrowed(content),
         _ => masked(content),
     }
 }

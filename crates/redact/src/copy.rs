@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::allow::Rule;
 use super::component::{Owner, argument, setting};
 use super::object::{holds_a_copy, leaf, masked};
-use super::{keys, text};
+use super::{controller_setting, keys, text};
 use state::{Copy, Key, TELLING, unfit};
 
 /// Most objects are smaller; larger copies grow on demand.
@@ -204,6 +204,9 @@ impl<'de> Part<'_, '_, 'de> {
                 clean
             }
             Place::Setting(true) => setting(&copy.variable, content),
+            Place::Setting(false) if controller_setting::is_variable(&copy.variable, content) => {
+                Cow::Borrowed(content)
+            }
             Place::Setting(false) => masked(content),
             _ => Cow::Borrowed(content),
         };

@@ -41,6 +41,13 @@ pub fn item_in_words(item: &Item) -> String {
                         kind.resource()
                     );
                 }
+                Scope::IngressControllers => {
+                    return format!(
+                        "the {kind} that the arguments of each ingress controller name (get on {} by that name, \
+                         usually {name})",
+                        kind.resource()
+                    );
+                }
                 Scope::Fixed(namespace) => format!(" in {namespace}"),
                 Scope::Cluster => String::new(),
             };

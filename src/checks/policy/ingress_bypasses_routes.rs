@@ -1,10 +1,12 @@
 //! `ingress-bypasses-routes`: a meshed ingress controller sends requests to pods, so routes of the Service
-//! have no effect.
+//! have no effect. In ingress mode, it does so without the header that names the Service.
 
 use std::collections::BTreeMap;
 
-use super::ingress::{Caller, Classes, callers};
+use super::ingress::{Caller, Classes, callers, is_in_ingress_mode};
 use super::ingress_entry::{Entry, entries};
+use super::ingress_header::{Header, header};
+use super::ingress_upstream::Upstream;
 use super::survey::{defined, survey};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Subject};
@@ -16,17 +18,19 @@ use crate::objects::{Kind, Meta, Pod, Service, ServiceProfile};
 struct Bypass<'a> {
     entry: Entry<'a>,
     service: &'a Service,
+    port: u16,
     caller: &'a Caller<'a>,
+    /// The settings that make the controller send requests to pods.
+    because: Vec<Evidence>,
     what: Vec<(Kind, &'a Meta)>,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let callers = callers(ctx, survey, ctx.complete_list::<Pod>()?);
-    // In ingress mode, the proxy uses the header that names the Service.
-    let callers: Vec<&Caller<'_>> = callers.iter().filter(|caller| is_ordinary(caller)).collect();
+    let callers: Vec<&Caller<'_>> = callers.iter().filter(|caller| caller.identity.is_some()).collect();
     if callers.is_empty() {
-        return Err(Unjudged::not_applicable("no known ingress controller has a proxy in the ordinary mode"));
+        return Err(Unjudged::not_applicable("no known ingress controller has a proxy"));
     }
     let (entries, services) = (entries(ctx)?, ctx.complete_list::<Service>()?);
     let profiles = defined::<ServiceProfile>(ctx)?;
@@ -46,9 +50,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for entry in entries {
         let Some(caller) = callers.iter().find(|one| entry.is_served(&classes, one)) else { continue };
         let Some((service, port)) = entry.service(services) else { continue };
-        if entry.goes_to_service(caller, &service.metadata) {
-            continue;
-        }
         let from = caller.pod.metadata.namespace.as_str();
         let outbound = index.of_service(service.metadata.key(), port.port, from);
         let mut what: Vec<(Kind, &Meta)> =
@@ -59,17 +60,38 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 && !(profile.spec.routes.is_empty() && profile.spec.dst_overrides.is_empty())
         });
         what.extend(profile.map(|profile| (Kind::ServiceProfile, &profile.metadata)));
-        if !what.is_empty() {
-            let key = (entry.subject(), service.metadata.name.as_str());
-            found.entry(key).or_insert(Bypass { entry, service, caller, what });
+        if what.is_empty() {
+            continue;
         }
+        let because = match Upstream::new(ctx, &classes, (&entry, caller), &service.metadata) {
+            Upstream::Pods(because) => because,
+            Upstream::Service | Upstream::ServiceByDefault(_) => continue,
+            Upstream::Unknown(missing) => {
+                ctx.gap(missing);
+                continue;
+            }
+        };
+        // In ingress mode, the proxy uses the header that names the Service.
+        if !is_ordinary(caller) {
+            match header(ctx, &entry, caller) {
+                Header::Never => {}
+                Header::Possible => continue,
+                Header::Unknown(missing) => {
+                    ctx.gap(missing);
+                    continue;
+                }
+            }
+        }
+        let key = (entry.subject(), service.metadata.name.as_str());
+        let port = port.port;
+        found.entry(key).or_insert(Bypass { entry, service, port, caller, because, what });
     }
-    Ok(found.values().map(|bypass| finding(ctx, bypass)).collect::<Vec<_>>().into())
+    Ok(found.values().map(|bypass| finding(ctx, domain, bypass)).collect::<Vec<_>>().into())
 }
 
 /// Whether a controller has a proxy in the ordinary mode. In ingress mode, it uses the header that names the Service.
 pub(super) fn is_ordinary(caller: &Caller<'_>) -> bool {
-    caller.identity.is_some() && caller.pod.metadata.annotation(INJECT) != Some("ingress")
+    caller.identity.is_some() && !is_in_ingress_mode(caller.pod)
 }
 
 /// The mode of a controller's proxy as evidence.
@@ -80,25 +102,33 @@ pub(super) fn mode(caller: &Caller<'_>) -> Evidence {
     Evidence::field(object, format!("metadata.annotations[{INJECT}]"), said)
 }
 
-fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
-    let service = bypass.service.metadata.name.as_str();
-    let message = format!(
-        "The ingress controller sends requests directly to the pods of Service {service}. The routes and the \
-         profile of the Service (splits, timeouts, retries) have no effect on requests from outside"
-    );
-    let routes = bypass.what.iter().map(|(kind, meta)| {
+fn finding(ctx: &Context<'_>, domain: &str, bypass: &Bypass<'_>) -> Finding {
+    let Bypass { entry, service, port, caller, because, what } = bypass;
+    let (namespace, name) = service.metadata.key();
+    let message = match is_ordinary(caller) {
+        true => format!(
+            "The ingress controller sends requests directly to the pods of Service {name}. The routes and the \
+             profile of the Service (splits, timeouts, retries) have no effect on requests from outside"
+        ),
+        false => format!(
+            "The ingress controller sends requests to the pods of Service {name} without the header l5d-dst-override, \
+             which its proxy in ingress mode requires. The routes and the profile of the Service have no effect"
+        ),
+    };
+    let authority = (!is_ordinary(caller)).then(|| format!("{name}.{namespace}.svc.{domain}:{port}"));
+    let routes = what.iter().map(|(kind, meta)| {
         Evidence::field(
             Subject::object(*kind, &meta.namespace, &meta.name),
             "attached to",
-            format!("Service {service}"),
+            format!("Service {name}"),
         )
     });
-    // The controller's own configuration may set the same for all of them.
-    ctx.finding(bypass.entry.subject(), message)
-        .parameter(service)
+    // A template of the controller's own may set the same for all of them.
+    ctx.finding(entry.subject(), message)
+        .parameter(name)
         .likely()
-        .evidence(bypass.entry.lacking_upstream(bypass.caller))
-        .evidence(mode(bypass.caller))
+        .evidences(because.iter().cloned())
+        .evidence(mode(caller))
         .evidences(routes)
-        .remedy(bypass.entry.use_service(bypass.caller))
+        .remedy(entry.use_service(caller, &service.metadata, authority.as_deref()))
 }

@@ -121,39 +121,42 @@ impl<'a> Entry<'a> {
     /// Whether a controller serves it.
     pub(super) fn is_served(&self, classes: &Classes<'_>, caller: &Caller<'_>) -> bool {
         match self {
-            Entry::Path(ingress, ..) => classes.serves(caller.of, ingress),
+            Entry::Path(ingress, ..) => classes.serves(caller, ingress),
             Entry::Rule(..) => caller.of.name == TRAEFIK,
         }
     }
 
-    /// Whether a setting makes the controller send requests to the Service's address.
-    pub(super) fn goes_to_service(&self, caller: &Caller<'_>, service: &Meta) -> bool {
+    /// Whether its own setting or that of the Service makes the controller send requests to the Service's address;
+    /// `None` if none is set.
+    pub(super) fn own_upstream(&self, caller: &Caller<'_>, service: &Meta) -> Option<bool> {
         match self {
-            Entry::Path(ingress, ..) => caller.of.calls_service(Some(&ingress.metadata), service),
+            Entry::Path(ingress, ..) => caller.of.annotated(Some(&ingress.metadata), service),
             Entry::Rule(_, _, to) => to.native_lb,
         }
     }
 
     /// The evidence that it does not.
-    pub(super) fn lacking_upstream(&self, caller: &Caller<'_>) -> Evidence {
-        let (namespace, service) = self.to();
+    pub(super) fn lacking_upstream(&self, caller: &Caller<'_>, service: &Meta) -> Evidence {
         match (self, caller.of.upstream) {
-            (Entry::Rule(_, (rule, at), _), _) => Evidence::field(
+            (Entry::Rule(_, (rule, at), to), _) => Evidence::field(
                 self.subject(),
                 format!("spec.routes[{rule}].services[{at}].nativeLB"),
-                "not set",
+                to.native_lb.map_or_else(|| "not set".to_owned(), |is_set| is_set.to_string()),
             ),
             (Entry::Path(ingress, ..), Some((kind, key))) => {
-                let object = if kind == "Ingress" { ingress.metadata.name.as_str() } else { service };
+                let meta = if kind == "Ingress" { &ingress.metadata } else { service };
                 let path = format!("metadata.annotations[{key}]");
-                Evidence::field(format!("{kind} {namespace}/{object}"), path, "not set")
+                let (namespace, name) = meta.key();
+                let said = meta.annotation(key).unwrap_or("not set");
+                Evidence::field(format!("{kind} {namespace}/{name}"), path, said)
             }
             (Entry::Path(..), None) => Evidence::other("ingress controller", caller.of.name),
         }
     }
 
-    /// The steps that make the controller use the address of the Service.
-    pub(super) fn use_service(&self, caller: &Caller<'_>) -> Remedy {
+    /// The steps that make the controller use the address of the Service. `authority`: the full name and the port of the
+    /// Service, for a controller in ingress mode.
+    pub(super) fn use_service(&self, caller: &Caller<'_>, to: &Meta, authority: Option<&str>) -> Remedy {
         let act = "Configure the controller to send requests to the Service; its proxy then selects the pod. Change \
              the source manifest too";
         let (namespace, service) = self.to();
@@ -167,14 +170,15 @@ impl<'a> Entry<'a> {
                 Some(patched.operand(name).words("--type json -p").arg(patch))
             }
             (Entry::Path(..), Some((kind, key))) => {
-                let (resource, object) = if kind == "Ingress" {
-                    ("annotate ingress", name)
+                let (resource, object, meta) = if kind == "Ingress" {
+                    ("annotate ingress", name, self.meta())
                 } else {
-                    ("annotate service", service)
+                    ("annotate service", service, to)
                 };
-                Some(
-                    kubectl().namespace(namespace).words(resource).operand(object).arg(format!("{key}=true")),
-                )
+                let set =
+                    kubectl().namespace(namespace).words(resource).operand(object).arg(format!("{key}=true"));
+                let is_other = meta.annotation(key).is_some();
+                Some(if is_other { set.words("--overwrite") } else { set })
             }
             (Entry::Path(..), None) => None,
         };
@@ -189,6 +193,12 @@ impl<'a> Entry<'a> {
             None => act.to_owned(),
         };
         let is_on_host = caller.pod.spec.host_network;
+        let header = match authority {
+            Some(authority) => format!("Or configure the controller to set the header l5d-dst-override: {authority}"),
+            None => "Or mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the \
+                     header l5d-dst-override"
+                .to_owned(),
+        };
         match command {
             // The injector passes over such pods.
             Some(command) if is_on_host => Remedy::new().run(StepKind::Annotation, act, command),
@@ -197,11 +207,9 @@ impl<'a> Entry<'a> {
                 "Move the controller off the network of its nodes (hostNetwork: false): the injector adds no proxy to \
                  such pods. Then mesh it in ingress mode (linkerd.io/inject: ingress)",
             ),
-            Some(command) => Remedy::new().run(StepKind::Annotation, act, command).step(
-                StepKind::Note,
-                "Or mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the \
-                 header l5d-dst-override",
-            ),
+            Some(command) => {
+                Remedy::new().run(StepKind::Annotation, act, command).step(StepKind::Note, header)
+            }
             None => Remedy::new().step(
                 StepKind::Note,
                 "Mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the header \

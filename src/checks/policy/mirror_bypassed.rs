@@ -1,6 +1,6 @@
 //! `mirror-bypassed`: an ingress controller or a Gateway connects to the gateway of another cluster, which the
 //! endpoints of a mirror Service are, without mutual TLS: it has no proxy, or bypasses the Service, which alone
-//! names the gateway's identity.
+//! names the gateway's identity. Or the Service has no endpoints, because destination resolves it in other clusters.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,13 @@ use super::gateways::{of_route, pods_of};
 use super::ingress::{Caller, Classes, callers};
 use super::ingress_bypasses_routes::{is_ordinary, mode};
 use super::ingress_entry::{Entry, entries};
+use super::ingress_upstream::Upstream;
 use super::survey::{Survey, survey};
 use crate::checks::multicluster::links::{MIRRORED, is_found_over_there};
 use crate::checks::{Context, Judgement, Unjudged, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::injection::INJECT;
+use crate::objects::service::{LOCAL_DISCOVERY, REMOTE_DISCOVERY};
 use crate::objects::{Kind, Pod, Route, Service};
 
 /// The beginning of the controller name of Envoy Gateway, which connects to endpoints by default.
@@ -21,9 +23,12 @@ const ENVOY: &str = "gateway.envoyproxy.io/";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let services = ctx.complete_list::<Service>()?;
-    let mirrors: Vec<&Service> = services.iter().filter(|service| is_behind_gateway(service)).collect();
+    let mirrors: Vec<&Service> = services
+        .iter()
+        .filter(|service| is_behind_gateway(service) || is_resolved_by_destination(service))
+        .collect();
     if mirrors.is_empty() {
-        return Err(Unjudged::not_applicable("no Service mirrors one behind the gateway of another cluster"));
+        return Err(Unjudged::not_applicable("no Service mirrors one of another cluster"));
     }
     let pods = ctx.complete_list::<Pod>()?;
     let mut findings = of_routes(ctx, survey, pods, &mirrors);
@@ -42,6 +47,14 @@ fn is_behind_gateway(service: &Service) -> bool {
         && !service.is_federated()
 }
 
+/// Whether a Service has no endpoints, because only destination resolves it: one that is federated, or a mirror whose
+/// endpoints are in the other cluster.
+fn is_resolved_by_destination(service: &Service) -> bool {
+    service.spec.selector.is_empty()
+        && (service.is_federated()
+            || service.metadata.label(MIRRORED) == Some("true") && is_found_over_there(service))
+}
+
 fn of_entries<'a>(
     ctx: &Context<'_>,
     survey: &Survey<'_>,
@@ -53,42 +66,61 @@ fn of_entries<'a>(
     let classes = Classes::new(ctx);
     let mut found = BTreeMap::new();
     for entry in entries {
-        let mut serving = callers.iter().filter(|one| entry.is_served(&classes, one));
-        let is_candidate = |caller: &&Caller<'_>| caller.identity.is_none() || is_ordinary(caller);
-        let Some(caller) = serving.find(is_candidate) else { continue };
         let Some(service) = mirrors.iter().find(|mirror| mirror.metadata.key() == entry.to()) else {
             continue;
         };
-        let is_unmeshed = caller.identity.is_none();
-        if is_unmeshed || !entry.goes_to_service(caller, &service.metadata) {
-            let finding = || match is_unmeshed {
-                true => {
-                    let rest = entry.use_service(caller);
-                    without_proxy(ctx, entry.subject(), "ingress controller", &[caller.pod], service, rest)
-                }
-                false => of_entry(ctx, caller, &entry, service),
-            };
-            found.entry((entry.subject(), entry.to())).or_insert_with(finding);
-        }
+        let mut serving = callers.iter().filter(|one| entry.is_served(&classes, one));
+        // A proxy in ingress mode does not help a controller that finds no endpoints.
+        let is_candidate = |caller: &&Caller<'_>| {
+            caller.identity.is_none() || is_ordinary(caller) || is_resolved_by_destination(service)
+        };
+        let Some(caller) = serving.find(is_candidate) else { continue };
+        let upstream = Upstream::new(ctx, &classes, (&entry, caller), &service.metadata);
+        let finding = match (caller.identity.is_none(), upstream) {
+            (true, _) => {
+                let rest = entry.use_service(caller, &service.metadata, None);
+                without_proxy(ctx, entry.subject(), "ingress controller", &[caller.pod], service, rest)
+            }
+            (false, Upstream::Pods(because)) => of_entry(ctx, caller, &entry, service, because),
+            (false, Upstream::Unknown(missing)) => {
+                ctx.gap(missing);
+                continue;
+            }
+            (false, Upstream::Service | Upstream::ServiceByDefault(_)) => continue,
+        };
+        found.entry((entry.subject(), entry.to())).or_insert(finding);
     }
     found.into_values().collect()
 }
 
-fn of_entry(ctx: &Context<'_>, caller: &Caller<'_>, entry: &Entry<'_>, mirror: &Service) -> Finding {
+fn of_entry(
+    ctx: &Context<'_>,
+    caller: &Caller<'_>,
+    entry: &Entry<'_>,
+    mirror: &Service,
+    because: Vec<Evidence>,
+) -> Finding {
     let service = mirror.metadata.name.as_str();
-    let message = format!(
-        "The ingress controller connects to the endpoints of mirror Service {service}, the gateway of another \
-         cluster, without the gateway's identity. The gateway refuses these requests"
-    );
-    // The controller's own configuration may set the same for all of them.
+    let is_empty = is_resolved_by_destination(mirror);
+    let message = match is_empty {
+        true => format!(
+            "The ingress controller looks for endpoints of Service {service}, which has none: its members are in other \
+             clusters or other Services, and only proxies find them. All requests to it fail"
+        ),
+        false => format!(
+            "The ingress controller connects to the endpoints of mirror Service {service}, the gateway of another \
+             cluster, without the gateway's identity. The gateway refuses these requests"
+        ),
+    };
+    // A template of the controller's own may set the same for all of them.
     ctx.finding(entry.subject(), message)
-        .severity(Severity::Warning)
+        .severity(if is_empty { Severity::Error } else { Severity::Warning })
         .parameter(service)
         .likely()
-        .evidence(entry.lacking_upstream(caller))
-        .evidence(label_of(mirror))
+        .evidences(because)
+        .evidence(mark_of(mirror))
         .evidence(mode(caller))
-        .remedy(entry.use_service(caller))
+        .remedy(entry.use_service(caller, &mirror.metadata, None))
 }
 
 /// A finding about requests of pods without a proxy to a mirror, which all fail. `rest`: the steps after the pods
@@ -102,10 +134,16 @@ fn without_proxy(
     rest: Remedy,
 ) -> Finding {
     let service = mirror.metadata.name.as_str();
-    let message = format!(
-        "The {what} has no proxy, but mirror Service {service} leads to the gateway of another cluster, which \
-         accepts only mutual TLS. All requests to it fail"
-    );
+    let message = match is_resolved_by_destination(mirror) {
+        true => format!(
+            "The {what} has no proxy, but Service {service} has no endpoints: its members are in other clusters or other \
+             Services, and only proxies find them. All requests to it fail"
+        ),
+        false => format!(
+            "The {what} has no proxy, but mirror Service {service} leads to the gateway of another cluster, which \
+             accepts only mutual TLS. All requests to it fail"
+        ),
+    };
     let mut owners: Vec<_> = pods.iter().map(|pod| ctx.owners().owner(pod)).collect();
     owners.dedup();
     let act = format!("Mesh the {what}: set {INJECT}: enabled");
@@ -120,7 +158,7 @@ fn without_proxy(
         .severity(Severity::Error)
         .parameter(service)
         .evidences(bare)
-        .evidence(label_of(mirror))
+        .evidence(mark_of(mirror))
         .remedy(remedy)
 }
 
@@ -183,10 +221,16 @@ fn is_backend(route: &Route, mirror: &Service) -> bool {
 fn of_gateway_route(ctx: &Context<'_>, (kind, route): (Kind, &Route), mirror: &Service) -> Finding {
     let service = mirror.metadata.name.as_str();
     let (namespace, name) = route.metadata.key();
-    let message = format!(
-        "By default, Envoy Gateway connects to the endpoints of mirror Service {service}, the gateway of another \
-         cluster, without the gateway's identity. The gateway refuses such requests"
-    );
+    let message = match is_resolved_by_destination(mirror) {
+        true => format!(
+            "By default, Envoy Gateway looks for endpoints of Service {service}, which has none: its members are in other \
+             clusters or other Services, and only proxies find them. Such requests fail"
+        ),
+        false => format!(
+            "By default, Envoy Gateway connects to the endpoints of mirror Service {service}, the gateway of another \
+             cluster, without the gateway's identity. The gateway refuses such requests"
+        ),
+    };
     let remedy = Remedy::new().step(
         StepKind::Note,
         "Set routingType: Service in the EnvoyProxy of the Gateway or its GatewayClass, so that requests go to the \
@@ -198,15 +242,19 @@ fn of_gateway_route(ctx: &Context<'_>, (kind, route): (Kind, &Route), mirror: &S
         .parameter(service)
         .likely()
         .evidence(Evidence::field(format!("{kind} {namespace}/{name}"), "spec.rules[].backendRefs", service))
-        .evidence(label_of(mirror))
+        .evidence(mark_of(mirror))
         .remedy(remedy)
 }
 
-fn label_of(mirror: &Service) -> Evidence {
-    let (namespace, name) = mirror.metadata.key();
-    Evidence::field(
-        format!("Service {namespace}/{name}"),
-        format!("metadata.labels[{MIRRORED}]"),
-        mirror.metadata.label(MIRRORED).unwrap_or_default(),
-    )
+/// The mark by which a Service is recognized.
+fn mark_of(mirror: &Service) -> Evidence {
+    let meta = &mirror.metadata;
+    let annotation = [REMOTE_DISCOVERY, LOCAL_DISCOVERY].into_iter().find_map(|key| {
+        let value = meta.annotation(key).filter(|value| !value.trim().is_empty())?;
+        Some((format!("metadata.annotations[{key}]"), value))
+    });
+    let (path, value) = annotation.unwrap_or_else(|| {
+        (format!("metadata.labels[{MIRRORED}]"), meta.label(MIRRORED).unwrap_or_default())
+    });
+    Evidence::field(format!("Service {}/{}", meta.namespace, meta.name), path, value)
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::ingress::{Caller, Classes, callers, identity, running};
 use super::ingress_bypasses_routes::{is_ordinary, mode};
 use super::ingress_entry::{Entry, entries};
+use super::ingress_upstream::Upstream;
 use super::survey::{Survey, field, survey};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, rewrite};
@@ -158,13 +159,22 @@ fn of_entries<'a>(
         let Some(caller) = serving.next() else { continue };
         let Some((service, _)) = entry.service(services) else { continue };
         let Some(cookie) = sticky(&entry, caller, service) else { continue };
-        let goes_to_service = entry.goes_to_service(caller, &service.metadata);
-        if (is_ordinary(caller) && !goes_to_service) || ready(pods, service) < 2 {
+        if ready(pods, service) < 2 {
             continue;
         }
-        let upstream = caller.of.upstream.filter(|_| goes_to_service);
-        found.entry((entry.subject(), service.metadata.name.as_str())).or_insert_with(|| match upstream {
-            Some(upstream) => to_service(ctx, &entry, service, cookie, upstream),
+        let Some(upstream) = caller.of.upstream else { continue };
+        let setting = match Upstream::new(ctx, &classes, (&entry, caller), &service.metadata) {
+            Upstream::Service => Some(None),
+            Upstream::ServiceByDefault(setting) => Some(Some(setting)),
+            Upstream::Pods(_) if is_ordinary(caller) => continue,
+            Upstream::Unknown(missing) if is_ordinary(caller) => {
+                ctx.gap(missing);
+                continue;
+            }
+            Upstream::Pods(_) | Upstream::Unknown(_) => None,
+        };
+        found.entry((entry.subject(), service.metadata.name.as_str())).or_insert_with(|| match setting {
+            Some(setting) => to_service(ctx, &entry, service, cookie, (upstream, setting)),
             None => in_ingress_mode(ctx, &entry, service, cookie, caller),
         });
     }
@@ -180,13 +190,14 @@ fn sticky(entry: &Entry<'_>, caller: &Caller<'_>, service: &Service) -> Option<E
     Some(field(*kind, meta, &format!("metadata.annotations[{key}]"), said))
 }
 
-/// A finding about a controller that sends requests to the address of the Service.
+/// A finding about a controller that sends requests to the address of the Service. `setting`: the setting of the
+/// controller for all, if the annotation is not set.
 fn to_service(
     ctx: &Context<'_>,
     entry: &Entry<'_>,
     service: &Service,
     cookie: Evidence,
-    (kind, key): (&str, &str),
+    ((kind, key), setting): ((&str, &str), Option<Evidence>),
 ) -> Finding {
     let name = service.metadata.name.as_str();
     let message = format!(
@@ -197,27 +208,26 @@ fn to_service(
         "Ingress" => (Kind::Ingress, entry.meta(), "annotate ingress"),
         _ => (Kind::Service, &service.metadata, "annotate service"),
     };
-    let said = meta.annotation(key).unwrap_or_default();
+    let (act, value) = match setting {
+        Some(_) => (format!("Set {key}: \"false\""), format!("{key}=false")),
+        None => (format!("Remove {key}"), format!("{key}-")),
+    };
+    let evidence = setting.unwrap_or_else(|| {
+        let said = meta.annotation(key).unwrap_or_default();
+        field(kind, meta, &format!("metadata.annotations[{key}]"), said)
+    });
     let remedy = Remedy::new()
         .run(
             StepKind::Annotation,
-            format!("Remove {key}: the controller then selects the pod. Change the source manifest too"),
-            kubectl()
-                .namespace(&meta.namespace)
-                .words(resource)
-                .operand(&meta.name)
-                .arg(format!("{key}-")),
+            format!("{act}: the controller then selects the pod. Change the source manifest too"),
+            kubectl().namespace(&meta.namespace).words(resource).operand(&meta.name).arg(value),
         )
         .step(
             StepKind::Note,
             "Routes and profiles of the Service then have no effect on requests of the controller; those of other \
              clients are not affected",
         );
-    ctx.finding(entry.subject(), message)
-        .parameter(name)
-        .evidence(cookie)
-        .evidence(field(kind, meta, &format!("metadata.annotations[{key}]"), said))
-        .remedy(remedy)
+    ctx.finding(entry.subject(), message).parameter(name).evidence(cookie).evidence(evidence).remedy(remedy)
 }
 
 /// A finding about a controller whose proxy may select the pod by a header.

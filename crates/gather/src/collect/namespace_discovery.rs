@@ -7,8 +7,9 @@ use super::sanitizer::store_of;
 use super::{Gathered, Options};
 use crate::fetched::{Fetched, Why};
 use crate::item::answer::runs;
-use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program};
+use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program, controller_config_of};
 use crate::model::cluster::Answer;
+use crate::model::ingress_controller::config_map;
 use crate::objects::{Link, Meta, Namespace, Object, Pod, Service, Workload};
 use crate::request::Request;
 
@@ -147,6 +148,19 @@ pub(super) fn link_secrets(gathered: &BTreeMap<Item, Gathered>, namespaces: &Nam
         })
         .collect();
     items.into_iter().map(|(item, namespace)| Request { item, namespace: Some(namespace) }).collect()
+}
+
+/// The ConfigMaps that the arguments of ingress controllers name.
+pub(super) fn controller_configs(gathered: &BTreeMap<Item, Gathered>) -> Vec<Request> {
+    /// Limit for ingress controllers: a cluster has a few.
+    const MOST: usize = 20;
+    let named: BTreeSet<(&str, &str)> =
+        objects::<Pod>(gathered, Kind::Pod).iter().filter_map(config_map).collect();
+    let requests = named.into_iter().take(MOST).map(|(namespace, name)| Request {
+        item: controller_config_of(namespace, name),
+        namespace: Some(namespace.to_owned()),
+    });
+    requests.filter(|request| !gathered.contains_key(&request.item)).collect()
 }
 
 /// The pods to query of each program: running ones in the extension's namespace.

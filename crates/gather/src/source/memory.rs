@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::diagnostics::Diagnostics;
 use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
 use crate::fetched::{Fetched, Why};
-use crate::item::{Access, Item, Kind, Probe, Scope, Server, link_credentials};
+use crate::item::{Access, Item, Kind, Probe, Scope, Server, controller_config, link_credentials};
 use crate::knowledge::Knowledge;
 use crate::node_files::NodeFiles;
 use crate::request::Request;
@@ -150,10 +150,15 @@ impl Source for Memory {
         {
             return Fetched::Missing { reason: why.clone() };
         }
-        let links = link_credentials();
-        let of_link = matches!(&request.item, Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. });
-        // Errors of objects that links refer to apply to each of them.
-        let asked = if of_link && self.trouble.contains_key(&links) { &links } else { &request.item };
+        // Errors of objects that Links or ingress controllers name apply to each of them.
+        let named = match &request.item {
+            Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. } => Some(link_credentials()),
+            Item::Named { kind: Kind::ConfigMap, scope: Scope::Fixed(_), .. } => Some(controller_config()),
+            _ => None,
+        };
+        let named = named
+            .filter(|named| self.trouble.contains_key(named) && !self.trouble.contains_key(&request.item));
+        let asked = named.as_ref().unwrap_or(&request.item);
         if let Some(why) = self.trouble.get(asked) {
             if let (Why::PerhapsMore, Some(kind)) = (why, request.item.kind()) {
                 self.list(kind, sink);

@@ -111,6 +111,7 @@ const KEPT: &[&str] = &[
     COLLECTOR_ADDRESS,
     SHUTDOWN_GRACE,
     PROFILE_NETWORKS,
+    "LINKERD2_PROXY_INGRESS_MODE",
     "DEST_CNI_NET_DIR",
     "DEST_CNI_BIN_DIR",
 ];
@@ -156,7 +157,9 @@ pub(super) fn deserialize_kept<'de, D: Deserializer<'de>>(deserializer: D) -> Re
                     _ => Vec::new(),
                 };
                 defined.push(variable.name.clone());
-                if KEPT.contains(&&*variable.name) || !undefined.is_empty() {
+                let is_kept =
+                    KEPT.contains(&&*variable.name) || redact::is_controller_variable(&variable.name);
+                if is_kept || !undefined.is_empty() {
                     let value = variable.value.and_then(|Text(value)| match &*variable.name {
                         // A partly redacted bundle is unknown.
                         TRUST_ANCHORS

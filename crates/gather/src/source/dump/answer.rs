@@ -72,6 +72,7 @@ impl Dump {
                     | Scope::Cni
                     | Scope::Extension(_)
                     | Scope::Links
+                    | Scope::IngressControllers
                     | Scope::Fixed(_) => request.namespace.as_deref().unwrap_or_default(),
                 };
                 self.read_object(*kind, namespace, name, take)

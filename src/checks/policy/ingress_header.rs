@@ -1,0 +1,69 @@
+//! Whether an ingress controller sets the header `l5d-dst-override`, by which a proxy in ingress mode determines the
+//! Service of a request. Without it, the proxy forwards the request to the address that the controller selected.
+
+use super::ingress::{ByDefault, Caller};
+use super::ingress_entry::Entry;
+use super::ingress_upstream::{arguments, settings};
+use crate::annotations::SNIPPETS;
+use crate::checks::Context;
+use crate::missing::Missing;
+
+/// Keys of the ConfigMap of ingress-nginx with configuration that may set a header.
+const KEYS: [&str; 5] =
+    ["http-snippet", "location-snippet", "main-snippet", "proxy-set-headers", "server-snippet"];
+/// The arguments of Traefik with middlewares of entry points, as they are kept.
+const ENTRY_POINTS: &str = "--entrypoints.http.middlewares";
+
+/// Whether the header is set.
+pub(super) enum Header {
+    /// The configuration of the controller contains nothing that could set it.
+    Never,
+    /// Something may set it, or the configuration of such a controller is not read.
+    Possible,
+    /// It depends on evidence that is missing.
+    Unknown(Missing),
+}
+
+/// Whether the controller sets the header for requests to an entry.
+pub(super) fn header(ctx: &Context<'_>, entry: &Entry<'_>, caller: &Caller<'_>) -> Header {
+    match (entry, caller.of.default) {
+        (Entry::Path(ingress, ..), ByDefault::ConfigMap) => {
+            if SNIPPETS.iter().any(|key| ingress.metadata.annotation(key).is_some()) {
+                return Header::Possible;
+            }
+            match settings(ctx, caller.pod) {
+                Ok(found) => {
+                    let config = found.and_then(|(_, config)| config);
+                    let is_set = |key: &str| {
+                        let value = config.and_then(|config| config.data.get(key));
+                        value.is_some_and(|value| !value.is_empty())
+                    };
+                    match KEYS.iter().any(|key| is_set(key)) {
+                        true => Header::Possible,
+                        false => Header::Never,
+                    }
+                }
+                Err(missing) => Header::Unknown(missing),
+            }
+        }
+        (Entry::Rule(route, (at, _), service), ByDefault::Arguments) => {
+            let rule = route.spec.routes.get(*at);
+            let has_middlewares = rule.is_none_or(|rule| !rule.middlewares.is_empty());
+            if has_middlewares || !service.middlewares.is_empty() || !route.spec.parent_refs.is_empty() {
+                return Header::Possible;
+            }
+            let has = |is_it: fn(&str) -> bool| {
+                let mut args = caller.pod.spec.containers.iter().flat_map(|container| &container.args);
+                args.any(|arg| is_it(arg))
+            };
+            match () {
+                () if has(|arg| arg == ENTRY_POINTS) => Header::Possible,
+                () if has(|arg| arg.to_ascii_lowercase().starts_with("--providers.kubernetes")) => {
+                    Header::Never
+                }
+                () => Header::Unknown(arguments(ctx, caller.pod)),
+            }
+        }
+        _ => Header::Possible,
+    }
+}

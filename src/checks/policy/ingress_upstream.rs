@@ -1,0 +1,197 @@
+//! Where ingress controllers send requests, to pods or to the address of the Service: settings of the Ingress, the
+//! IngressRoute or the Service, and those of the controller for all of them.
+
+use super::ingress::{ByDefault, Caller, Classes, Controller};
+use super::ingress_entry::Entry;
+use crate::checks::Context;
+use crate::fetched::Why;
+use crate::finding::{Evidence, Subject};
+use crate::item::Item;
+use crate::missing::Missing;
+use crate::model::ingress_controller::config_map;
+use crate::objects::container::{PROXY_CONTAINER, boolean};
+use crate::objects::{ConfigMap, Container, Kind, Meta, Pod};
+use crate::redact::{is_marked, is_placeholder};
+
+/// Traefik's provider of IngressRoutes: the beginning of its options and of its variables.
+pub(super) const CRD_PROVIDER: Provider =
+    Provider { option: "--providers.kubernetescrd", variable: "KUBERNETESCRD" };
+/// Traefik's provider of Ingresses.
+pub(super) const INGRESS_PROVIDER: Provider =
+    Provider { option: "--providers.kubernetesingress", variable: "KUBERNETESINGRESS" };
+/// The key in the ConfigMaps of ingress-nginx and haproxy-ingress.
+const KEY: &str = "service-upstream";
+
+/// One of Traefik's providers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Provider {
+    option: &'static str,
+    variable: &'static str,
+}
+
+impl Provider {
+    /// The option that makes it use the addresses of Services.
+    fn native(self) -> String {
+        format!("{}.nativelbbydefault", self.option)
+    }
+}
+
+/// Where a controller sends the requests for an entry.
+pub(super) enum Upstream {
+    /// To pods, with the settings that say so.
+    Pods(Vec<Evidence>),
+    /// To the address of the Service, because of its own annotation or field.
+    Service,
+    /// The same, because of the controller's setting for all.
+    ServiceByDefault(Evidence),
+    /// It depends on evidence that is missing.
+    Unknown(Missing),
+}
+
+impl Upstream {
+    /// Determines it for an entry that a controller serves.
+    pub(super) fn new(
+        ctx: &Context<'_>,
+        classes: &Classes<'_>,
+        (entry, caller): (&Entry<'_>, &Caller<'_>),
+        service: &Meta,
+    ) -> Upstream {
+        let own = entry.own_upstream(caller, service);
+        match own {
+            Some(true) => return Upstream::Service,
+            Some(false) => return Upstream::Pods(vec![entry.lacking_upstream(caller, service)]),
+            None => {}
+        }
+        match by_default(ctx, classes, (entry, caller)) {
+            Ok((true, Some(evidence))) => Upstream::ServiceByDefault(evidence),
+            Ok((_, evidence)) => {
+                let own = [entry.lacking_upstream(caller, service)];
+                Upstream::Pods(own.into_iter().chain(evidence).collect())
+            }
+            Err(missing) => Upstream::Unknown(missing),
+        }
+    }
+}
+
+/// Whether the controller's own setting makes it use the addresses of Services, and the setting.
+fn by_default(
+    ctx: &Context<'_>,
+    classes: &Classes<'_>,
+    (entry, caller): (&Entry<'_>, &Caller<'_>),
+) -> Result<(bool, Option<Evidence>), Missing> {
+    match caller.of.default {
+        ByDefault::Pods => Ok((false, None)),
+        ByDefault::ConfigMap => in_config_map(ctx, caller.pod),
+        ByDefault::ConfigMapOrClass => {
+            without_parameters(ctx, classes, caller.of)?;
+            in_config_map(ctx, caller.pod)
+        }
+        ByDefault::Class => without_parameters(ctx, classes, caller.of).map(|()| (false, None)),
+        ByDefault::Arguments => {
+            let provider = match entry {
+                Entry::Path(..) => INGRESS_PROVIDER,
+                Entry::Rule(..) => CRD_PROVIDER,
+            };
+            match native_by_default(caller.pod, provider) {
+                Some(is_native) => {
+                    let path = format!("{}.nativeLBByDefault", provider.option.trim_start_matches('-'));
+                    Ok((is_native, Some(Evidence::field(subject(caller.pod), path, is_native.to_string()))))
+                }
+                None => Err(arguments(ctx, caller.pod)),
+            }
+        }
+    }
+}
+
+fn subject(pod: &Pod) -> Subject {
+    Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name)
+}
+
+/// The containers of a pod, without its proxy.
+fn own_containers(pod: &Pod) -> impl Iterator<Item = &Container> {
+    pod.spec.containers.iter().filter(|container| container.name != PROXY_CONTAINER)
+}
+
+/// Whether Traefik uses the addresses of Services for all objects of a provider; `None` if its arguments and environment
+/// do not show it, for example because it reads a file. Only one of these sources is used: the file, the arguments, or
+/// the environment.
+pub(super) fn native_by_default(pod: &Pod, provider: Provider) -> Option<bool> {
+    let is_of_file = |container: &Container| container.args.iter().any(|arg| arg == "--configfile");
+    if own_containers(pod).any(is_of_file) {
+        return None;
+    }
+    let of_arguments = |container: &Container| {
+        let value = container.switch(&provider.native());
+        let is_provider = |arg: &String| arg.to_ascii_lowercase().starts_with("--providers.kubernetes");
+        value.or_else(|| container.args.iter().any(is_provider).then_some(Some(false)))
+    };
+    if let Some(value) = own_containers(pod).find_map(of_arguments) {
+        return value;
+    }
+    let of_environment = |container: &Container| {
+        let prefix = format!("TRAEFIK_PROVIDERS_{}", provider.variable);
+        let has_args = container.has_more_args || !container.args.is_empty();
+        let native = container.env_value(&format!("{prefix}_NATIVELBBYDEFAULT"));
+        let is_provider = container.env_value(&prefix).is_some();
+        (!has_args && (is_provider || native.is_some()))
+            .then(|| native.map_or(Some(false), |value| boolean(value)))
+    };
+    own_containers(pod).find_map(of_environment).flatten()
+}
+
+/// Whether arguments of a controller are unknown, for example redacted.
+fn lacks_arguments(pod: &Pod) -> bool {
+    own_containers(pod).any(|container| container.has_more_args && container.args.is_empty())
+}
+
+/// The ConfigMap that the arguments of a controller name; `None` if they name none, or if it does not exist.
+pub(super) fn settings<'a>(
+    ctx: &Context<'a>,
+    pod: &Pod,
+) -> Result<Option<(Subject, Option<&'a ConfigMap>)>, Missing> {
+    match config_map(pod) {
+        Some((namespace, name)) => {
+            let found = ctx.controller_config(namespace, name)?;
+            Ok(Some((Subject::object(Kind::ConfigMap, namespace, name), found)))
+        }
+        None if lacks_arguments(pod) => Err(arguments(ctx, pod)),
+        None => Ok(None),
+    }
+}
+
+fn in_config_map(ctx: &Context<'_>, pod: &Pod) -> Result<(bool, Option<Evidence>), Missing> {
+    let Some((of, found)) = settings(ctx, pod)? else { return Ok((false, None)) };
+    let value = found.and_then(|config| config.data.get(KEY));
+    match value {
+        Some(value) if is_marked(value) || is_placeholder(value) => {
+            let message = format!("{of}: data[{KEY}] is redacted");
+            Err(ctx.missing(
+                Item::List(Kind::Pod),
+                Why::NotJudged { message },
+                "a setting of an ingress controller",
+            ))
+        }
+        Some(value) => {
+            let is_set = boolean(value).unwrap_or_default();
+            Ok((is_set, Some(Evidence::field(of, format!("data[{KEY}]"), value.as_str()))))
+        }
+        None => Ok((false, Some(Evidence::field(of, format!("data[{KEY}]"), "not set")))),
+    }
+}
+
+/// The gap of a controller whose arguments do not show where it sends requests.
+pub(super) fn arguments(ctx: &Context<'_>, pod: &Pod) -> Missing {
+    let message = format!("{}: the configuration of the controller is not in its arguments", subject(pod));
+    ctx.missing(Item::List(Kind::Pod), Why::NotJudged { message }, "a setting of an ingress controller")
+}
+
+fn without_parameters(ctx: &Context<'_>, classes: &Classes<'_>, of: &Controller) -> Result<(), Missing> {
+    match classes.with_parameters(of) {
+        None => Ok(()),
+        Some(class) => {
+            let message = format!("IngressClass {}: spec.parameters", class.metadata.name);
+            let part = "a setting of an ingress controller";
+            Err(ctx.missing(Item::List(Kind::IngressClass), Why::NotJudged { message }, part))
+        }
+    }
+}
