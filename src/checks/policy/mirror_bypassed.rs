@@ -78,7 +78,7 @@ fn of_entries<'a>(
         let upstream = Upstream::new(ctx, &classes, (&entry, caller), &service.metadata);
         let finding = match (caller.identity.is_none(), upstream) {
             (true, _) => {
-                let rest = entry.use_service(caller, &service.metadata, None);
+                let rest = through_service(&entry, caller, service);
                 without_proxy(ctx, entry.subject(), "ingress controller", &[caller.pod], service, rest)
             }
             (false, Upstream::Pods(because)) => of_entry(ctx, caller, &entry, service, because),
@@ -120,7 +120,21 @@ fn of_entry(
         .evidences(because)
         .evidence(mark_of(mirror))
         .evidence(mode(caller))
-        .remedy(entry.use_service(caller, &mirror.metadata, None))
+        .remedy(through_service(entry, caller, mirror))
+}
+
+/// The steps that make a controller use the address of a Service.
+fn through_service(entry: &Entry<'_>, caller: &Caller<'_>, mirror: &Service) -> Remedy {
+    let mut remedy = entry.use_service(caller, &mirror.metadata, None);
+    // In ingress mode too, a controller refuses requests for a Service in which it finds no endpoints.
+    if is_resolved_by_destination(mirror) {
+        remedy.steps.truncate(1);
+        if remedy.steps.iter().all(|step| step.kind == StepKind::Note) {
+            let act = "Use an ingress controller that can send requests to the address of a Service";
+            return Remedy::new().step(StepKind::Note, act);
+        }
+    }
+    remedy
 }
 
 /// A finding about requests of pods without a proxy to a mirror, which all fail. `rest`: the steps after the pods
