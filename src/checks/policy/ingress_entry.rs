@@ -154,8 +154,8 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The steps that make the controller use the address of the Service. `authority`: the full name and the port of the
-    /// Service, for a controller in ingress mode.
+    /// The steps that make the controller use the address of the Service. `authority`: the full name and the port of
+    /// the Service, for a controller in ingress mode.
     pub(super) fn use_service(&self, caller: &Caller<'_>, to: &Meta, authority: Option<&str>) -> Remedy {
         let act = "Configure the controller to send requests to the Service; its proxy then selects the pod. Change \
              the source manifest too";

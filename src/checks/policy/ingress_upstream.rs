@@ -112,9 +112,9 @@ fn own_containers(pod: &Pod) -> impl Iterator<Item = &Container> {
     pod.spec.containers.iter().filter(|container| container.name != PROXY_CONTAINER)
 }
 
-/// Whether Traefik uses the addresses of Services for all objects of a provider; `None` if its arguments and environment
-/// do not show it, for example because it reads a file. Only one of these sources is used: the file, the arguments, or
-/// the environment.
+/// Whether Traefik uses the addresses of Services for all objects of a provider; `None` if its arguments and
+/// environment do not show it, for example because it reads a file. Only one of these sources is used: the file, the
+/// arguments, or the environment.
 pub(super) fn native_by_default(pod: &Pod, provider: Provider) -> Option<bool> {
     let is_of_file = |container: &Container| container.args.iter().any(|arg| arg == "--configfile");
     if own_containers(pod).any(is_of_file) {

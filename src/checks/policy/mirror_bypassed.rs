@@ -150,8 +150,8 @@ fn without_proxy(
     let service = mirror.metadata.name.as_str();
     let message = match is_resolved_by_destination(mirror) {
         true => format!(
-            "The {what} has no proxy, but Service {service} has no endpoints: its members are in other clusters or other \
-             Services, and only proxies find them. All requests to it fail"
+            "The {what} has no proxy, but Service {service} has no endpoints: its members are in other clusters or \
+             other Services, and only proxies find them. All requests to it fail"
         ),
         false => format!(
             "The {what} has no proxy, but mirror Service {service} leads to the gateway of another cluster, which \
@@ -237,8 +237,8 @@ fn of_gateway_route(ctx: &Context<'_>, (kind, route): (Kind, &Route), mirror: &S
     let (namespace, name) = route.metadata.key();
     let message = match is_resolved_by_destination(mirror) {
         true => format!(
-            "By default, Envoy Gateway looks for endpoints of Service {service}, which has none: its members are in other \
-             clusters or other Services, and only proxies find them. Such requests fail"
+            "By default, Envoy Gateway looks for endpoints of Service {service}, which has none: its members are in \
+             other clusters or other Services, and only proxies find them. Such requests fail"
         ),
         false => format!(
             "By default, Envoy Gateway connects to the endpoints of mirror Service {service}, the gateway of another \
