@@ -8,7 +8,7 @@ use meshdoctor::card::CaseKind;
 use meshdoctor::checks::{self, Check, CheckResult, Outcome};
 use meshdoctor::fetched::Why;
 use meshdoctor::finding::{Severity, Subject};
-use meshdoctor::item::{Item, Kind};
+use meshdoctor::item::{Item, Kind, Scope, controller_config};
 use meshdoctor::render;
 
 use crate::case;
@@ -184,6 +184,12 @@ fn honest_without_hint(check: &Check, item: &Item, whole: &CheckResult, less: &C
     }
 }
 
+/// Whether a gap is about an item of a card. ConfigMaps of ingress controllers are named by their own namespace.
+fn is_of(item: &Item, gap: &Item) -> bool {
+    let is_config = matches!(gap, Item::Named { kind: Kind::ConfigMap, scope: Scope::Fixed(_), .. });
+    gap == item || (*item == controller_config() && is_config)
+}
+
 fn asks_for_linkerd_cni(check: &Check) -> bool {
     use meshdoctor::card::Requirement::{
         LinkerdCni, LinkerdCniDaemonset, LinkerdCniInUse, LinkerdCniReliedOn,
@@ -208,7 +214,7 @@ fn no_verdict_turns_for_want_of_what_only_sharpens_unless_that_is_named() {
                     let silent = case.kind == CaseKind::Fires
                         && *why == denied()
                         && matches!(result.outcome, Outcome::Unknown)
-                        && !result.gaps.iter().any(|gap| gap.request.item == *item);
+                        && !result.gaps.iter().any(|gap| is_of(item, &gap.request.item));
                     if turned || silent || !honest_without_hint(check, item, &whole, &result) {
                         let (id, title, way) = (check.id, &case.title, why.keyword());
                         let both = beside(&whole, &result);
