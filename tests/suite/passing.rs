@@ -29,6 +29,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "phase",
             "restartPolicy",
             "rotationPolicy",
+            "routingType",
             "algorithm",
             "concurrencyPolicy",
             "failurePolicy",

@@ -25,6 +25,7 @@ mod custom_resource_definition;
 mod egress_network;
 mod endpoint_slice;
 mod endpoints;
+mod envoy_gateway;
 mod event;
 mod external_workload;
 mod felix_configuration;
@@ -239,6 +240,8 @@ kinds! {
     cert_manager::CertManagerCertificate,
     cert_manager::Bundle,
     ingress_route::IngressRoute,
+    envoy_gateway::EnvoyProxy,
+    envoy_gateway::BackendTrafficPolicy,
 }
 
 #[cfg(doctest)]

@@ -1,9 +1,9 @@
 //! Known ingress controllers, their pods, and the Services of Ingresses.
 
-use super::ingress_upstream::{CRD_PROVIDER, INGRESS_PROVIDER, native_by_default};
 use super::survey::Survey;
 use crate::annotations::INGRESS_CLASS;
 use crate::checks::Context;
+use crate::model::ingress_controller::{CRD_PROVIDER, INGRESS_PROVIDER, native_by_default};
 use crate::model::injection::INJECT;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::container::boolean;

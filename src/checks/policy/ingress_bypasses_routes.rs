@@ -1,18 +1,21 @@
 //! `ingress-bypasses-routes`: a meshed ingress controller sends requests to pods, so routes of the Service
-//! have no effect. In ingress mode, it does so without the header that names the Service.
+//! have no effect. In ingress mode, it does so without the header that names the Service. The same holds for a meshed
+//! Envoy Gateway.
 
 use std::collections::BTreeMap;
 
+use super::envoy_gateway::{Routing, meshed_pods, to_services};
+use super::gateways::services_of;
 use super::ingress::{Caller, Classes, callers, is_in_ingress_mode};
 use super::ingress_entry::{Entry, entries};
 use super::ingress_header::{Header, header};
 use super::ingress_upstream::Upstream;
-use super::survey::{defined, survey};
+use super::survey::{Survey, defined, survey};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Subject};
 use crate::model::injection::INJECT;
 use crate::model::policy::{OutboundIndex, OutboundObjects, RouteKind};
-use crate::objects::{Kind, Meta, Pod, Service, ServiceProfile};
+use crate::objects::{Kind, Meta, Pod, Route, Service, ServiceProfile};
 
 /// The routes that a controller bypasses on the way to a Service.
 struct Bypass<'a> {
@@ -27,10 +30,12 @@ struct Bypass<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let callers = callers(ctx, survey, ctx.complete_list::<Pod>()?);
+    let pods = ctx.complete_list::<Pod>()?;
+    let callers = callers(ctx, survey, pods);
     let callers: Vec<&Caller<'_>> = callers.iter().filter(|caller| caller.identity.is_some()).collect();
-    if callers.is_empty() {
-        return Err(Unjudged::not_applicable("no known ingress controller has a proxy"));
+    let gateway_routes = of_envoy_gateways(ctx, survey, pods);
+    if callers.is_empty() && gateway_routes.is_empty() {
+        return Err(Unjudged::not_applicable("no known ingress controller or Gateway has a proxy"));
     }
     let (entries, services) = (entries(ctx)?, ctx.complete_list::<Service>()?);
     let profiles = defined::<ServiceProfile>(ctx)?;
@@ -46,12 +51,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let index = OutboundIndex::new(survey.index.controller.clone(), &objects);
     let domain = &survey.index.controller.cluster_domain;
-    let mut found: BTreeMap<(Subject, &str), Bypass<'_>> = BTreeMap::new();
-    for entry in entries {
-        let Some(caller) = callers.iter().find(|one| entry.is_served(&classes, one)) else { continue };
-        let Some((service, port)) = entry.service(services) else { continue };
-        let from = caller.pod.metadata.namespace.as_str();
-        let outbound = index.of_service(service.metadata.key(), port.port, from);
+    let bypassed = |service: &Service, port: u16, from: &str| {
+        let outbound = index.of_service(service.metadata.key(), port, from);
         let mut what: Vec<(Kind, &Meta)> =
             outbound.routes.iter().map(|route| (route.kind.kind(), &route.route.metadata)).collect();
         let full = format!("{}.{}.svc.{domain}", service.metadata.name, service.metadata.namespace);
@@ -60,6 +61,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 && !(profile.spec.routes.is_empty() && profile.spec.dst_overrides.is_empty())
         });
         what.extend(profile.map(|profile| (Kind::ServiceProfile, &profile.metadata)));
+        what
+    };
+    let mut found: BTreeMap<(Subject, &str), Bypass<'_>> = BTreeMap::new();
+    for entry in entries {
+        let Some(caller) = callers.iter().find(|one| entry.is_served(&classes, one)) else { continue };
+        let Some((service, port)) = entry.service(services) else { continue };
+        let what = bypassed(service, port.port, &caller.pod.metadata.namespace);
         if what.is_empty() {
             continue;
         }
@@ -86,7 +94,68 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let port = port.port;
         found.entry(key).or_insert(Bypass { entry, service, port, caller, because, what });
     }
-    Ok(found.values().map(|bypass| finding(ctx, domain, bypass)).collect::<Vec<_>>().into())
+    let mut findings: Vec<Finding> = found.values().map(|bypass| finding(ctx, domain, bypass)).collect();
+    for (kind, route, gateway) in gateway_routes {
+        for (service, port) in services_of(services, route) {
+            let mut what = bypassed(service, port.port, &gateway.metadata.namespace);
+            // The Gateway applies its own routes itself.
+            what.retain(|(other, meta)| (*other, meta.key()) != (kind, route.metadata.key()));
+            if !what.is_empty() {
+                findings.extend(of_gateway(ctx, (kind, route), gateway, service, &what));
+            }
+        }
+    }
+    Ok(findings.into())
+}
+
+/// The routes of meshed Envoy Gateways, each with a pod of its Gateway.
+fn of_envoy_gateways<'a>(
+    ctx: &Context<'_>,
+    survey: &Survey<'a>,
+    pods: &'a [Pod],
+) -> Vec<(Kind, &'a Route, &'a Pod)> {
+    let http = survey.objects.http_routes.iter().map(|route| (Kind::HTTPRoute, route));
+    let grpc = survey.objects.grpc_routes.iter().map(|route| (Kind::GRPCRoute, route));
+    let judged = http.chain(grpc).filter(|(_, route)| ctx.judges(&route.metadata.namespace));
+    judged
+        .filter_map(|(kind, route)| Some((kind, route, *meshed_pods(ctx, survey, pods, route).first()?)))
+        .collect()
+}
+
+/// A finding about a route of a meshed Envoy Gateway; `None` if it does not send requests to endpoints, or if that is
+/// not known.
+fn of_gateway(
+    ctx: &Context<'_>,
+    (kind, route): (Kind, &Route),
+    gateway: &Pod,
+    service: &Service,
+    what: &[(Kind, &Meta)],
+) -> Option<Finding> {
+    let Routing::Endpoints(settings) = Routing::read(ctx) else { return None };
+    let name = service.metadata.name.as_str();
+    let message = format!(
+        "Envoy Gateway sends requests directly to the pods of Service {name}. The routes and the profile of the \
+         Service (splits, timeouts, retries) have no effect on requests from outside"
+    );
+    let (of, named) = route.metadata.key();
+    let meshed = Subject::object(Kind::Pod, &gateway.metadata.namespace, &gateway.metadata.name);
+    let finding = ctx
+        .finding(Subject::object(kind, of, named), message)
+        .parameter(name)
+        .likely()
+        .evidences(settings)
+        .evidence(Evidence::field(meshed, "spec.containers", "linkerd-proxy"))
+        .evidences(attached(name, what));
+    Some(finding.remedy(to_services(ctx)))
+}
+
+/// The routes that have no effect, as evidence.
+fn attached(service: &str, what: &[(Kind, &Meta)]) -> Vec<Evidence> {
+    let evidence = |(kind, meta): &(Kind, &Meta)| {
+        let route = Subject::object(*kind, &meta.namespace, &meta.name);
+        Evidence::field(route, "attached to", format!("Service {service}"))
+    };
+    what.iter().map(evidence).collect()
 }
 
 /// Whether a controller has a proxy in the ordinary mode. In ingress mode, it uses the header that names the Service.
@@ -116,19 +185,12 @@ fn finding(ctx: &Context<'_>, domain: &str, bypass: &Bypass<'_>) -> Finding {
         ),
     };
     let authority = (!is_ordinary(caller)).then(|| format!("{name}.{namespace}.svc.{domain}:{port}"));
-    let routes = what.iter().map(|(kind, meta)| {
-        Evidence::field(
-            Subject::object(*kind, &meta.namespace, &meta.name),
-            "attached to",
-            format!("Service {name}"),
-        )
-    });
     // A template of the controller's own may set the same for all of them.
     ctx.finding(entry.subject(), message)
         .parameter(name)
         .likely()
         .evidences(because.iter().cloned())
         .evidence(mode(caller))
-        .evidences(routes)
+        .evidences(attached(name, what))
         .remedy(entry.use_service(caller, &service.metadata, authority.as_deref()))
 }

@@ -8,33 +8,15 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Subject};
 use crate::item::Item;
 use crate::missing::Missing;
-use crate::model::ingress_controller::config_map;
-use crate::objects::container::{PROXY_CONTAINER, boolean};
-use crate::objects::{ConfigMap, Container, Kind, Meta, Pod};
+use crate::model::ingress_controller::{
+    CRD_PROVIDER, INGRESS_PROVIDER, config_map, native_by_default, own_containers,
+};
+use crate::objects::container::boolean;
+use crate::objects::{ConfigMap, Kind, Meta, Pod};
 use crate::redact::{is_marked, is_placeholder};
 
-/// Traefik's provider of IngressRoutes: the beginning of its options and of its variables.
-pub(super) const CRD_PROVIDER: Provider =
-    Provider { option: "--providers.kubernetescrd", variable: "KUBERNETESCRD" };
-/// Traefik's provider of Ingresses.
-pub(super) const INGRESS_PROVIDER: Provider =
-    Provider { option: "--providers.kubernetesingress", variable: "KUBERNETESINGRESS" };
 /// The key in the ConfigMaps of ingress-nginx and haproxy-ingress.
 const KEY: &str = "service-upstream";
-
-/// One of Traefik's providers.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Provider {
-    option: &'static str,
-    variable: &'static str,
-}
-
-impl Provider {
-    /// The option that makes it use the addresses of Services.
-    fn native(self) -> String {
-        format!("{}.nativelbbydefault", self.option)
-    }
-}
 
 /// Where a controller sends the requests for an entry.
 pub(super) enum Upstream {
@@ -105,38 +87,6 @@ fn by_default(
 
 fn subject(pod: &Pod) -> Subject {
     Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name)
-}
-
-/// The containers of a pod, without its proxy.
-fn own_containers(pod: &Pod) -> impl Iterator<Item = &Container> {
-    pod.spec.containers.iter().filter(|container| container.name != PROXY_CONTAINER)
-}
-
-/// Whether Traefik uses the addresses of Services for all objects of a provider; `None` if its arguments and
-/// environment do not show it, for example because it reads a file. Only one of these sources is used: the file, the
-/// arguments, or the environment.
-pub(super) fn native_by_default(pod: &Pod, provider: Provider) -> Option<bool> {
-    let is_of_file = |container: &Container| container.args.iter().any(|arg| arg == "--configfile");
-    if own_containers(pod).any(is_of_file) {
-        return None;
-    }
-    let of_arguments = |container: &Container| {
-        let value = container.switch(&provider.native());
-        let is_provider = |arg: &String| arg.to_ascii_lowercase().starts_with("--providers.kubernetes");
-        value.or_else(|| container.args.iter().any(is_provider).then_some(Some(false)))
-    };
-    if let Some(value) = own_containers(pod).find_map(of_arguments) {
-        return value;
-    }
-    let of_environment = |container: &Container| {
-        let prefix = format!("TRAEFIK_PROVIDERS_{}", provider.variable);
-        let has_args = container.has_more_args || !container.args.is_empty();
-        let native = container.env_value(&format!("{prefix}_NATIVELBBYDEFAULT"));
-        let is_provider = container.env_value(&prefix).is_some();
-        (!has_args && (is_provider || native.is_some()))
-            .then(|| native.map_or(Some(false), |value| boolean(value)))
-    };
-    own_containers(pod).find_map(of_environment).flatten()
 }
 
 /// Whether arguments of a controller are unknown, for example redacted.

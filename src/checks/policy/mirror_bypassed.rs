@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::envoy_gateway::{Routing, is_of_envoy, to_services};
 use super::gateways::{of_route, pods_of};
 use super::ingress::{Caller, Classes, callers};
 use super::ingress_bypasses_routes::{is_ordinary, mode};
@@ -16,9 +17,6 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::injection::INJECT;
 use crate::objects::service::{LOCAL_DISCOVERY, REMOTE_DISCOVERY};
 use crate::objects::{Kind, Pod, Route, Service};
-
-/// The beginning of the controller name of Envoy Gateway, which connects to endpoints by default.
-const ENVOY: &str = "gateway.envoyproxy.io/";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -186,8 +184,7 @@ fn of_routes(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], mirrors: &[&S
         let callers: Vec<_> =
             of_route(route).flat_map(|gateway| pods_of(ctx, survey, pods, gateway)).collect();
         let of_pods: Vec<&Pod> = callers.iter().map(|(pod, _)| *pod).collect();
-        let is_envoys = is_generated(&of_pods)
-            || route.status.parents.iter().any(|parent| parent.controller_name.starts_with(ENVOY));
+        let is_envoys = is_of_envoy(route, &of_pods);
         let bare: Vec<&Pod> =
             callers.iter().filter(|(_, identity)| identity.is_none()).map(|(pod, _)| *pod).collect();
         if !bare.is_empty() && bare.len() == callers.len() {
@@ -195,7 +192,7 @@ fn of_routes(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], mirrors: &[&S
             let finding = without_proxy(ctx, subject, "Gateway", &bare, service, Remedy::new());
             findings.push(if is_generated(&bare) { finding.remedy(of_envoy_gateway()) } else { finding });
         } else if is_envoys && !callers.is_empty() {
-            findings.push(of_gateway_route(ctx, (kind, route), service));
+            findings.extend(of_gateway_route(ctx, (kind, route), service));
         }
     }
     findings
@@ -232,32 +229,41 @@ fn is_backend(route: &Route, mirror: &Service) -> bool {
     })
 }
 
-fn of_gateway_route(ctx: &Context<'_>, (kind, route): (Kind, &Route), mirror: &Service) -> Finding {
+/// A finding about a route of a meshed Envoy Gateway; `None` if it sends requests to Services.
+fn of_gateway_route(ctx: &Context<'_>, (kind, route): (Kind, &Route), mirror: &Service) -> Option<Finding> {
+    let routing = Routing::read(ctx);
+    let is_empty = is_resolved_by_destination(mirror);
+    let (by_default, severity) = match &routing {
+        Routing::Services => return None,
+        Routing::Endpoints(_) if is_empty => ("", Severity::Error),
+        Routing::Endpoints(_) => ("", Severity::Warning),
+        Routing::Unknown => ("By default, ", Severity::Info),
+    };
     let service = mirror.metadata.name.as_str();
     let (namespace, name) = route.metadata.key();
-    let message = match is_resolved_by_destination(mirror) {
+    let message = match is_empty {
         true => format!(
-            "By default, Envoy Gateway looks for endpoints of Service {service}, which has none: its members are in \
+            "{by_default}Envoy Gateway looks for endpoints of Service {service}, which has none: its members are in \
              other clusters or other Services, and only proxies find them. Such requests fail"
         ),
         false => format!(
-            "By default, Envoy Gateway connects to the endpoints of mirror Service {service}, the gateway of another \
+            "{by_default}Envoy Gateway connects to the endpoints of mirror Service {service}, the gateway of another \
              cluster, without the gateway's identity. The gateway refuses such requests"
         ),
     };
-    let remedy = Remedy::new().step(
-        StepKind::Note,
-        "Set routingType: Service in the EnvoyProxy of the Gateway or its GatewayClass, so that requests go to the \
-         Service, unless it is set already",
-    );
-    // The EnvoyProxy is not read.
-    ctx.finding(Subject::object(kind, namespace, name), message)
-        .severity(Severity::Info)
+    let object = Subject::object(kind, namespace, name);
+    let finding = ctx
+        .finding(object.clone(), message)
+        .severity(severity)
         .parameter(service)
         .likely()
-        .evidence(Evidence::field(format!("{kind} {namespace}/{name}"), "spec.rules[].backendRefs", service))
+        .evidence(Evidence::field(object, "spec.rules[].backendRefs", service))
         .evidence(mark_of(mirror))
-        .remedy(remedy)
+        .remedy(to_services(ctx));
+    match routing {
+        Routing::Endpoints(settings) => Some(finding.evidences(settings)),
+        Routing::Services | Routing::Unknown => Some(finding),
+    }
 }
 
 /// The mark by which a Service is recognized.

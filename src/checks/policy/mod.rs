@@ -10,6 +10,7 @@ mod backends;
 mod caller_without_identity;
 mod default_policy_not_applied;
 mod denied_although_authorized;
+mod envoy_gateway;
 mod gateways;
 mod hook_refused;
 mod identity_unknown;
