@@ -71,6 +71,16 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_yaml::from_str(text).map_err(|_| "the YAML does not have the expected structure".to_owned())
 }
 
+/// Parses a document as kubectl applies it ([`go`]): `NO` is a boolean.
+///
+/// # Errors
+/// As those of [`parse`], or a number that JSON does not have.
+pub fn parse_applied(text: &str) -> Result<serde_json::Value, String> {
+    let mut value = parse(text)?;
+    go::correct(&mut value, text)?;
+    Ok(value)
+}
+
 /// Whether a text is safe to parse.
 ///
 /// # Errors

@@ -52,7 +52,7 @@ fn with(edit: &ValueEdit, keys: &[String], action: ValueAction) -> ValueEdit {
 }
 
 fn once(text: &str, edit: &ValueEdit) -> Result<String, String> {
-    let before: Value = yaml::parse(text)?;
+    let before: Value = yaml::parse_applied(text)?;
     let mut after = before.clone();
     let path = &edit.place.path;
     let at = path.iter().try_fold(&mut after, |value, step| match value {
@@ -82,7 +82,7 @@ pub fn has_merge_key(value: &Value) -> bool {
 
 fn in_text(at: &Value, edit: &ValueEdit) -> Result<String, String> {
     let text = at.as_str().ok_or("the values are not a text")?;
-    let before: Value = yaml::parse(text)?;
+    let before: Value = yaml::parse_applied(text)?;
     let mut after = before.clone();
     in_map(&mut after, edit, true)?;
     let mut edited = yaml_edit::changed(text, &before, &after)?;

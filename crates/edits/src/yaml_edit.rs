@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use layout::{Entry, Holds, Node};
 
-/// The text of a document after a change of its value.
+/// The text of a document after a change of its value, as kubectl reads it.
 ///
 /// # Errors
 /// The change cannot be made in this layout, with the reason.
@@ -26,7 +26,7 @@ pub fn changed(text: &str, before: &Value, after: &Value) -> Result<String, Stri
     let mut editor = Editor { text, is_json, edits: Vec::new() };
     editor.node(&root, before, after)?;
     let edited = comments::restored(&editor.finish(), &removed);
-    match crate::yaml::parse::<Value>(&edited) {
+    match crate::yaml::parse_applied(&edited) {
         Ok(read) if read == *after => Ok(edited),
         _ => Err("its layout allows no safe edit".to_owned()),
     }

@@ -4,9 +4,10 @@ use super::fault::{Fault, Found, Survey};
 use super::{in_values, wording};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
-use crate::finding::StepKind;
+use crate::finding::{Remedy, StepKind};
 use crate::item::Item;
-use crate::knowledge::Suggestion;
+use crate::knowledge::{KeyKind, KeyScope, Suggestion};
+use crate::objects::Meta;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::from_context(ctx)?;
@@ -17,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let mut findings = wording::findings(ctx, survey, |_, found| {
         let Fault::Unknown(suggestion) = &found.fault else { return None };
-        let mut remedy = wording::remedy();
+        let mut remedy = on_workload_too(ctx, found);
         if let Some(advice) = suggestion.and_then(|suggestion| suggestion.advice) {
             remedy = remedy.step(StepKind::Note, format!("Note: {advice}"));
         }
@@ -31,6 +32,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     findings.extend(in_values::unknown(ctx));
     Ok(findings.into())
+}
+
+/// The step that removes the key from the workload itself, if it is there and in the template.
+fn on_workload_too(ctx: &Context<'_>, found: &Found<'_>) -> Remedy {
+    let has_key = |meta: &Meta| match found.written_as {
+        KeyKind::Annotation => meta.annotation(found.key).is_some(),
+        KeyKind::Label => meta.label(found.key).is_some(),
+    };
+    let mut other = found.object.sites.iter().filter(|site| site.scope == KeyScope::Workload);
+    let is_twice = found.scope == KeyScope::PodTemplate && other.any(|site| has_key(site.meta));
+    match is_twice {
+        true => {
+            wording::remove_it(ctx, wording::remedy(), &Found { scope: KeyScope::Workload, ..found.clone() })
+        }
+        false => wording::remedy(),
+    }
 }
 
 fn message(ctx: &Context<'_>, found: &Found<'_>, suggestion: Option<Suggestion<'_>>) -> String {

@@ -131,16 +131,25 @@ fn retyped(ctx: &Context<'_>, (kind, meta): (Kind, &Meta), wrong: &[&Mistyped]) 
         let row = ctx.knowledge.annotations().get(key)?;
         row.check_value(meant, None, minors).is_err().then(|| guess(row, meant, None, minors)).flatten()
     };
-    let mut remedy = Remedy::new();
-    for one in wrong.iter().take(MOST) {
+    let mut values = Vec::new();
+    for one in wrong {
         let Some(meant) = &one.meant else {
             return Remedy::new().step(StepKind::Note, format!("Correct {} in the manifest", one.path));
         };
-        let meant = word(one, meant).unwrap_or_else(|| meant.clone());
-        let act = format!("Set {} to the string {meant:?} in the manifest", one.path);
-        remedy = remedy.run(StepKind::Command, act, set(kind, meta, [put(one.pointer(), meant)]));
+        values.push((one, word(one, meant).unwrap_or_else(|| meant.clone())));
     }
-    remedy
+    let set = |values: &[(&&Mistyped, String)]| {
+        set(kind, meta, values.iter().map(|(one, meant)| put(one.pointer(), meant.clone())))
+    };
+    if values.len() > MOST {
+        let act = format!("Set these {} values to strings in the manifest", values.len());
+        return Remedy::new().run(StepKind::Command, act, set(&values));
+    }
+    values.chunks(1).fold(Remedy::new(), |remedy, one| {
+        let (wrong, meant) = &one[0];
+        let act = format!("Set {} to the string {meant:?} in the manifest", wrong.path);
+        remedy.run(StepKind::Command, act, set(one))
+    })
 }
 
 /// Notes evidence without which a webhook might not be called.

@@ -98,7 +98,7 @@ const CHANGES: [Change; 4] = [
 ];
 
 fn check(text: &str, path: &str, key: &str, gap: &str, change: Change) {
-    let before: Value = crate::yaml::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let before: Value = crate::yaml::parse_applied(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let mut after = before.clone();
     let map = after.pointer_mut(path).and_then(Value::as_object_mut).expect("a map");
     let may_go = change(map, key);
@@ -146,14 +146,14 @@ fn every_edit_keeps_the_comments_of_other_fields() {
 fn an_emptied_map_keeps_comments_that_no_field_owns() {
     let text = "a: # of a\n  # apart\n\n  # above b\n  b: |\n    # no comment\n  # last\nc: 1\n";
     let expected = "a: {} # of a\n  # apart\n  # last\nc: 1\n";
-    let before: Value = crate::yaml::parse(text).expect("YAML");
+    let before: Value = crate::yaml::parse_applied(text).expect("YAML");
     assert_eq!(changed(text, &before, &json!({"a": {}, "c": 1})).as_deref(), Ok(expected));
 }
 
 #[test]
 fn a_renamed_block_scalar_keeps_its_layout() {
     let text = "a:\n  old: |\n    20Mi\n  # of labels\n  labels: {}\n";
-    let before: Value = crate::yaml::parse(text).expect("YAML");
+    let before: Value = crate::yaml::parse_applied(text).expect("YAML");
     let renamed = json!({"a": {"new": "20Mi\n", "labels": {}}});
     assert_eq!(changed(text, &before, &renamed), Ok(text.replace("old", "new")));
     let trimmed = json!({"a": {"new": "20Mi", "labels": {}}});

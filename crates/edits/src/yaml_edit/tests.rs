@@ -4,7 +4,7 @@ use super::*;
 use crate::kubectl::Edit;
 
 fn edited(text: &str, edit: &Edit) -> Result<String, String> {
-    let before: Value = crate::yaml::parse(text).unwrap();
+    let before: Value = crate::yaml::parse_applied(text).unwrap();
     changed(text, &before, &edit.apply(&before).unwrap())
 }
 

@@ -1,12 +1,16 @@
-//! A folder as a [`Tree`]: all regular files below it, sorted by name. Links are not followed.
+//! A folder as a [`Tree`]: all regular files below it, sorted by name. Links are not followed. Folders of version
+//! control and of downloaded packages are left out.
 
 use std::io;
 use std::path::Path;
 
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::archive::spool::Blob;
 use crate::archive::{Budget, MAX_DEPTH, MAX_ENTRIES, Tree};
+
+/// Folders that contain copies of files, and no evidence.
+const LEFT_OUT: [&str; 5] = [".git", ".hg", ".svn", ".terraform", "node_modules"];
 
 /// Lists a folder.
 ///
@@ -16,7 +20,11 @@ pub fn tree(folder: &Path, budget: &mut Budget) -> io::Result<Tree> {
     std::fs::read_dir(folder)?;
     let mut tree = Tree::default();
     let mut links = Vec::new();
-    for entry in WalkDir::new(folder).min_depth(1).max_depth(MAX_DEPTH + 1).follow_root_links(true) {
+    let walk = WalkDir::new(folder).min_depth(1).max_depth(MAX_DEPTH + 1).follow_root_links(true);
+    let is_left_out = |entry: &DirEntry| {
+        entry.file_type().is_dir() && LEFT_OUT.iter().any(|name| entry.file_name() == *name)
+    };
+    for entry in walk.into_iter().filter_entry(|entry| !is_left_out(entry)) {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
@@ -66,4 +74,21 @@ fn inside(folder: &Path, path: &Path) -> String {
     let parts: Vec<String> =
         path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_version_control_are_left_out() {
+        let folder = tempfile::tempdir().expect("folder");
+        for path in ["a.yaml", "b/c.yaml", ".git/d.yaml", "b/node_modules/e/f.yaml", ".github/g.yaml"] {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+            std::fs::write(path, "a: b").expect("file");
+        }
+        let tree = tree(folder.path(), &mut Budget::default()).expect("readable");
+        assert_eq!(tree.files.keys().collect::<Vec<_>>(), [".github/g.yaml", "a.yaml", "b/c.yaml"]);
+    }
 }

@@ -1,5 +1,5 @@
 //! YAML as Linkerd reads its chart values, through JSON: of duplicate keys the last applies, of several documents the
-//! first; values that JSON cannot represent are rejected.
+//! first; merge keys (`<<`) are merged; values that JSON cannot represent are rejected.
 
 use std::fmt;
 
@@ -15,6 +15,7 @@ pub fn read(text: &str) -> Option<Value> {
     let document = serde_yaml::Deserializer::from_str(text).next()?;
     let AsJson(mut value) = AsJson::deserialize(document).ok()?;
     go::correct_values(&mut value, text).ok()?;
+    value.apply_merge().ok()?;
     Some(value)
 }
 
@@ -105,6 +106,9 @@ mod tests {
             ("a: y\nb: 'y'\nc: 0o17", Some("a: true\nb: 'y'\nc: 15")),
             ("5: x\ntrue: y", Some("5: x\ntrue: y")),
             ("a: &b {c: d}\ne: *b", Some("a: {c: d}\ne: {c: d}")),
+            ("a: &b {c: d}\ne: {<<: *b, f: g}", Some("a: {c: d}\ne: {c: d, f: g}")),
+            ("a: &b {c: d}\ne: {<<: [*b], c: g}", Some("a: {c: d}\ne: {c: g}")),
+            ("<<: x", None),
             ("~: x", None),
             ("? [a, b]\n: x", None),
             ("a: .nan", None),

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use crate::yaml;
 
-/// The documents of a file.
+/// The documents of a file, without the byte order mark before the first.
 pub(super) fn documents(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
-    let (mut start, mut at) = (0, 0);
+    let mark = text.len() - text.trim_start_matches('\u{feff}').len();
+    let (mut start, mut at) = (mark, 0);
     for line in text.split_inclusive('\n') {
         let end = at;
         at += line.len();
@@ -63,7 +64,7 @@ pub(super) fn document(
     number: usize,
 ) -> Option<Found> {
     let range = documents(text).into_iter().nth(number)?;
-    let value: Value = yaml::parse(&text[range.clone()]).ok()?;
+    let value: Value = yaml::parse_applied(&text[range.clone()]).ok()?;
     let is_named = |object: &Value| object["kind"] == kind && object["metadata"]["name"] == name;
     if is_named(&value) {
         return Some(Found { range, value, item: None });

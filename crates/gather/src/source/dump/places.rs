@@ -83,13 +83,7 @@ impl Places {
         name: &str,
         path: Option<&str>,
     ) -> Option<ManifestLocation> {
-        let mut kinds = Kind::all().filter(|known| known.info().kind == kind);
-        let key = || -> Key { (namespace.into(), name.into()) };
-        let rewritten = || {
-            let filed = self.by_written_kind.get(&(kind.to_owned(), key()))?;
-            self.objects.get(&(*filed, key()))
-        };
-        let held = kinds.find_map(|kind| self.objects.get(&(kind, key()))).or_else(rewritten)?;
+        let held = self.held(kind, namespace, name)?;
         let kind = held.of_kind.as_deref().unwrap_or(kind);
         let (file, blob) = &self.files[held.file];
         let object = if namespace.is_empty() {
@@ -120,6 +114,28 @@ impl Places {
             written.column = place.1;
         }
         Some(written)
+    }
+
+    /// The text of a scalar as the file has it, without quotes: `1.10`, which is read as the number 1.1. `None` if the
+    /// files contain no such object, or the object no such scalar.
+    pub(super) fn scalar(&self, kind: &str, namespace: &str, name: &str, path: &str) -> Option<String> {
+        let held = self.held(kind, namespace, name)?;
+        let (text, _) = document(&self.files[held.file].1, held.line)?;
+        let root = tree(&text)?;
+        match &object_in(&root, held.of_kind.as_deref().unwrap_or(kind), name)?.find(path)?.holds {
+            Holds::Text(text, _) => Some(text.clone()),
+            Holds::Map(_) | Holds::List(_) => None,
+        }
+    }
+
+    fn held(&self, kind: &str, namespace: &str, name: &str) -> Option<&ObjectPlace> {
+        let mut kinds = Kind::all().filter(|known| known.info().kind == kind);
+        let key = || -> Key { (namespace.into(), name.into()) };
+        let rewritten = || {
+            let filed = self.by_written_kind.get(&(kind.to_owned(), key()))?;
+            self.objects.get(&(*filed, key()))
+        };
+        kinds.find_map(|kind| self.objects.get(&(kind, key()))).or_else(rewritten)
     }
 }
 
