@@ -67,23 +67,21 @@ impl Play {
         play.put_issuer(issuer);
         play.restart_control_plane("2026-01-12T08:00:00Z");
         play.at("2026-01-13T09:00:00Z");
-        play.edit_pods("shop", |pod, bundle| {
-            let proxy = &mut pod["spec"]["containers"];
-            for container in proxy.as_array_mut().unwrap() {
-                if container["name"] == "linkerd-proxy" {
+        play.restart_workloads();
+        play
+    }
+
+    /// Proxies outside the control plane with the current bundle.
+    fn restart_workloads(&mut self) {
+        for namespace in ["shop", "linkerd-multicluster"] {
+            self.edit_pods(namespace, |pod, bundle| {
+                let containers = pod["spec"]["containers"].as_array_mut().unwrap();
+                for container in containers.iter_mut().filter(|one| one["name"] == "linkerd-proxy") {
                     container["env"] =
                         json!([{"name": "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS", "value": bundle}]);
                 }
-            }
-        });
-        play.edit_pods("linkerd-multicluster", |pod, bundle| {
-            let containers = pod["spec"]["containers"].as_array_mut().unwrap();
-            for container in containers.iter_mut().filter(|one| one["name"] == "linkerd-proxy") {
-                container["env"] =
-                    json!([{"name": "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS", "value": bundle}]);
-            }
-        });
-        play
+            });
+        }
     }
 
     fn at(&mut self, at: &str) {
@@ -428,6 +426,7 @@ fn missing_evidence_is_never_a_go() {
     trusted.run_next("2026-01-14T12:15:00Z", Stage::RestartWorkloads);
     let mut unneeded = Play::begin("healthy", &new, &second);
     unneeded.put_bundle(&[&old, &new]);
+    unneeded.restart_workloads();
     unneeded.loaded("2026-01-14T10:00:00Z");
     unneeded.restart_control_plane("2026-01-14T11:00:00Z");
     unneeded.at("2026-01-16T12:00:00Z");
@@ -470,6 +469,7 @@ fn unknown_time_of_the_issuer_keeps_the_old_anchor() {
     let (old, new) = (root(1), root(14));
     let mut play = Play::begin("healthy", &new, &issuer(14, &new));
     play.put_bundle(&[&old, &new]);
+    play.restart_workloads();
     play.restart_control_plane("2026-01-15T08:00:00Z");
     play.at("2026-02-20T12:00:00Z");
     let answer = play.expect(Phase::IssuerReplaced, Some(Stage::RenewCertificates), Done, Unknown);
@@ -479,6 +479,19 @@ fn unknown_time_of_the_issuer_keeps_the_old_anchor() {
     // A time before the issuer existed proves nothing.
     play.statements.issuer_since = Some("2026-01-02T00:00:00Z".parse().unwrap());
     play.expect(Phase::IssuerReplaced, Some(Stage::RenewCertificates), Done, Unknown);
+}
+
+/// A company's root is older than the anchor in use, but was added after the proxies started.
+#[test]
+fn anchors_that_proxies_lack_are_new_however_old_they_are() {
+    let (company, own) = (root(1), root(14));
+    let mut play = Play::begin("healthy", &own, &issuer(14, &own));
+    play.put_bundle(&[&own, &company]);
+    play.at("2026-01-14T12:10:00Z");
+    play.expect(Phase::AnchorAdded, Some(Stage::RestartControlPlane), NoGo, NoGo);
+    play.restart_control_plane("2026-01-14T12:15:00Z");
+    play.at("2026-01-14T12:20:00Z");
+    play.run_next("2026-01-14T12:25:00Z", Stage::RestartWorkloads);
 }
 
 /// A proxy whose anchors are redacted is not known to trust the new one.

@@ -86,7 +86,14 @@ impl<'a> Evidence<'a> {
         }
         gaps.extend(metrics.into_gaps().into_iter().filter(Missing::was_asked_for));
         let now = ctx.now();
-        let anchors = roles(&bundles, issuer.as_ref(), now);
+        // One that a proxy lacks, although it has the anchor in use, was added after that proxy started.
+        let is_added = |anchor: &Certificate, used: &[&Certificate]| {
+            let Some(bundled) = &bundled else { return false };
+            let lacks = |proxy: &&Proxy<'_>| proxy.trusts(anchor, bundled) == Known::No;
+            let mut without = proxies.iter().filter(lacks);
+            without.any(|proxy| used.iter().any(|used| proxy.trusts(used, bundled) == Known::Yes))
+        };
+        let anchors = roles(&bundles, issuer.as_ref(), now, is_added);
         let since = issuer.as_ref().and_then(|issuer| since(reading, issuer, statements));
         let lifetime = lifetime(ctx, since.as_ref());
         let due = due(&anchors, issuer.as_ref(), now);
@@ -134,8 +141,14 @@ fn known<T>(read: Result<T, Unjudged>, gaps: &mut Vec<Missing>) -> Option<T> {
     }
 }
 
-/// The anchors of the bundle in force: those that the issuer chains to, newer and older ones.
-fn roles(bundles: &[Bundle], issuer: Option<&Issuer<'_>>, now: Timestamp) -> Vec<(Certificate, Role)> {
+/// The anchors of the bundle in force: those that the issuer chains to, newer and older ones. `is_added`: whether an
+/// anchor is known to be newer in the bundle than those in use, however old its certificate is (a company's root).
+fn roles(
+    bundles: &[Bundle],
+    issuer: Option<&Issuer<'_>>,
+    now: Timestamp,
+    is_added: impl Fn(&Certificate, &[&Certificate]) -> bool,
+) -> Vec<(Certificate, Role)> {
     let Some(bundle) = bundles.iter().find(|bundle| bundle.in_force) else { return Vec::new() };
     let mut anchors: Vec<&Certificate> = Vec::new();
     for anchor in &bundle.anchors {
@@ -161,7 +174,8 @@ fn roles(bundles: &[Bundle], issuer: Option<&Issuer<'_>>, now: Timestamp) -> Vec
     let role = |anchor: &Certificate| match newest {
         None => Role::Unknown,
         Some(_) if signers.contains(&anchor) => Role::Current,
-        Some(newest) if anchor.not_before() > newest && anchor.validity(now) != Validity::Over => Role::New,
+        Some(_) if anchor.validity(now) == Validity::Over => Role::Old,
+        Some(newest) if anchor.not_before() > newest || is_added(anchor, &signers) => Role::New,
         Some(_) => Role::Old,
     };
     anchors.into_iter().map(|anchor| (anchor.clone(), role(anchor))).collect()

@@ -238,9 +238,9 @@ impl PlannedStage {
 pub enum Role {
     /// The issuer chains to it.
     Current,
-    /// It is newer than the one that the issuer chains to.
+    /// It is newer than the one that the issuer chains to, or was added to the bundle after a running proxy started.
     New,
-    /// It is older than the one that the issuer chains to.
+    /// It is older than the one that the issuer chains to, or has expired.
     Old,
     /// The issuer is unknown.
     Unknown,

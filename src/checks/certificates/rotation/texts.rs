@@ -127,6 +127,14 @@ pub(super) fn notes(phase: Phase, evidence: &Evidence<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let ends = evidence.with(Role::Current).map(Certificate::not_after).max();
+    let mut longer = evidence.with(Role::Old).filter(|anchor| Some(anchor.not_after()) > ends);
+    if let Some(anchor) = longer.next() {
+        notes.push(format!(
+            "{} is older than the anchor in use, but valid longer. If it was added for the next rotation, keep it",
+            anchor.summary()
+        ));
+    }
     if evidence.new_anchor().is_some() && evidence.with(Role::Old).next().is_some() {
         let old: Vec<String> = evidence.with(Role::Old).map(Certificate::summary).collect();
         notes.push(format!(
