@@ -53,11 +53,22 @@ fn from_found_card(file: &str) -> String {
     format!("manual: from a card that {file} brings, a file that was found")
 }
 
-/// `issuer-expired (Secret linkerd/linkerd-identity-issuer) and 1 more`.
+/// `viz-pods-not-injected (Deployment linkerd-viz/tap and 2 more) and 1 more`: each check once.
 fn problem_names(problems: &[Problem]) -> String {
-    let mut names: Vec<String> =
-        problems.iter().map(|one| format!("{} ({})", one.check, one.subject)).collect();
-    names.dedup();
+    let mut checks: Vec<(&str, Vec<&str>)> = Vec::new();
+    for one in problems {
+        match checks.iter_mut().find(|(check, _)| *check == one.check) {
+            Some((_, subjects)) if subjects.contains(&one.subject.as_str()) => {}
+            Some((_, subjects)) => subjects.push(&one.subject),
+            None => checks.push((one.check, vec![&one.subject])),
+        }
+    }
+    let name = |(check, subjects): &(&str, Vec<&str>)| match subjects.as_slice() {
+        [first] => format!("{check} ({first})"),
+        [first, others @ ..] => format!("{check} ({first} and {} more)", others.len()),
+        [] => (*check).to_owned(),
+    };
+    let names: Vec<String> = checks.iter().map(name).collect();
     some_of(&names, NAMED)
 }
 

@@ -8,16 +8,20 @@ use crate::finding::{Applies, Step};
 use crate::report::{PlanStep, RepairPlan, Report};
 
 /// The text of a step of the plan, from 1. An alternative names the step that it replaces: numbered steps
-/// read as a sequence. A step names its alternatives if other steps come between.
+/// read as a sequence. A step names its alternatives if there are several, or other steps come between.
 pub(super) fn in_plan<'t>(plan: &RepairPlan, number: usize, text: &'t str) -> Cow<'t, str> {
     let of_same = |one: &PlanStep, other: &PlanStep| !one.repairs.is_disjoint(&other.repairs);
     let replaced = |number| replaced(&plan.steps[..number], |step| step.step.applies, of_same);
     let text = instead(replaced(number), text);
-    let later: Vec<usize> =
-        (number + 2..=plan.steps.len()).filter(|other| replaced(*other) == Some(number)).collect();
-    match later.is_empty() {
-        true => text,
-        false => Cow::Owned(format!("{text} (or {} instead)", describe(&later))),
+    let others: Vec<usize> =
+        (number + 1..=plan.steps.len()).filter(|other| replaced(*other) == Some(number)).collect();
+    match others.as_slice() {
+        [] => text,
+        [next] if *next == number + 1 => text,
+        others => {
+            let others: Vec<String> = others.iter().map(|number| format!("step {number}")).collect();
+            Cow::Owned(format!("{text} (or {} instead)", others.join(" or ")))
+        }
     }
 }
 

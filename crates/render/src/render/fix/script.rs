@@ -8,7 +8,7 @@ use crate::finding::{Applies, NodeRound};
 use crate::kubectl::shell::{Word, pipelines};
 use crate::render::finding::explained_as;
 use crate::render::text::{clean, wrap};
-use crate::render::{repair, subject};
+use crate::render::{repair, steps, subject};
 use crate::repair::{JudgedPlan, Proof};
 use crate::report::{PlanStep, Report};
 
@@ -69,11 +69,17 @@ failed() {
   exit 1
 }
 manual() {
+  next=$3
+  after=${4:-Do it, then continue with}
   printf 'step %s is manual: %s\n' "$1" "$2" >&2
-  if [ "$3" -gt "$last" ]; then
+  if [ "$#" -gt 4 ]; then
+    shift 4
+    printf '    %s\n' "$@" >&2
+  fi
+  if [ "$next" -gt "$last" ]; then
     printf 'It is the last step.\n' >&2
   else
-    printf '%s: sh %s %s\n' "${4:-Do it, then continue with}" "$0" "$3" >&2
+    printf '%s: sh %s %s\n' "$after" "$0" "$next" >&2
   fi
   exit 1
 }
@@ -81,14 +87,14 @@ manual() {
 
 pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     let mut script = Script(String::from("#!/bin/sh\n"));
-    let steps = &report.repair.steps;
+    let planned_steps = &report.repair.steps;
     script.comment(&format!(
         "Repair plan of meshdoctor for {} {}, judged at {}.",
         report.origin.kind, report.origin.name, report.at.0
     ));
     script.comment("Read it before you run it. To continue from a step, give its number as the argument.");
     configured(report).iter().for_each(|settings| script.comment(&format!("Configuration: {settings}.")));
-    if steps.is_empty() {
+    if planned_steps.is_empty() {
         script.comment("No finding of warning or above needs a repair.");
         return script.0;
     }
@@ -104,10 +110,11 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     }
     script.0.push('\n');
     script.line("set -eu");
-    script.line(&format!("last={}", steps.len()));
+    script.line(&format!("last={}", planned_steps.len()));
     script.0.push_str(FUNCTIONS);
     // Also for a later start from another step.
-    let commands = steps.iter().filter_map(|step| step.step.command.as_ref().filter(|_| !step.is_custom));
+    let commands =
+        planned_steps.iter().filter_map(|step| step.step.command.as_ref().filter(|_| !step.is_custom));
     let path = commands.filter(|command| command.installed_cli().is_some()).flat_map(Command::rendered);
     if let Some(path) = path.into_iter().find(|line| line.starts_with("export PATH=")) {
         script.line(&path);
@@ -119,9 +126,10 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
         script.0.push('\n');
     }
     let rounds = report.repair.node_rounds();
-    for (number, (step, proof)) in (1..).zip(steps.iter().zip(&plan.proofs)) {
+    for (number, (step, proof)) in (1..).zip(planned_steps.iter().zip(&plan.proofs)) {
         let round = NodeRound::find(&rounds, number);
-        script.step((number, steps.len()), (step, proof), round, found_card(report, step));
+        let text = steps::in_plan(&report.repair, number, &step.step.text);
+        script.step((number, planned_steps.len(), &text), (step, proof), round, found_card(report, step));
     }
     script.0.push('\n');
     script.comment("Check the result:");
@@ -156,7 +164,7 @@ impl Script {
     /// whose card recommends the step.
     fn step(
         &mut self,
-        (number, all): (usize, usize),
+        (number, all, text): (usize, usize, &str),
         (step, proof): (&PlanStep, &Proof),
         round: Option<&NodeRound<'_>>,
         card: Option<&str>,
@@ -173,7 +181,7 @@ impl Script {
         // A step that stops the script prints its text there.
         let begins = round.is_none_or(|round| round.first == number);
         let stops = proof.is_offered() && !runs && begins && step.step.applies != Applies::Instead;
-        let text = if stops && round.is_none() { String::new() } else { format!(": {}", step.step.text) };
+        let text = if stops && round.is_none() { String::new() } else { format!(": {text}") };
         self.comment(&format!("Step {number} of {all}, for {repairs}{text}"));
         if *proof != Proof::Manual {
             self.comment(&proof_text(proof));
@@ -189,23 +197,28 @@ impl Script {
         }
         let last = round.map_or(number, |round| round.last);
         let stop = || {
-            let text = match round {
-                Some(round) => format!(
-                    "do steps {number} to {last} on one node before the next: {}",
-                    round.nodes.join(", ")
-                ),
-                None => match command.map(Command::rendered).as_deref() {
-                    Some([line]) => format!("{}: {line}", step.step.without_requirement()),
-                    Some(_) | None => step.step.text.clone(),
+            let (text, lines) = match round {
+                Some(round) => {
+                    let nodes = round.nodes.join(", ");
+                    (format!("do steps {number} to {last} on one node before the next: {nodes}"), Vec::new())
+                }
+                None => match command.map(Command::rendered) {
+                    Some(lines) if lines.len() == 1 => {
+                        (format!("{}: {}", step.step.without_requirement(), lines[0]), Vec::new())
+                    }
+                    lines => (step.step.text.clone(), lines.unwrap_or_default()),
                 },
             };
             let then = match step.step.applies {
                 // Its own command replaces the rest of the script.
                 Applies::First => " 'Only if they already fail, continue with'",
                 Applies::Conditionally => " 'If this applies, do it. Then, or if it does not, continue with'",
-                Applies::Always | Applies::Instead | Applies::Later => "",
+                Applies::Always | Applies::Instead | Applies::Later if lines.is_empty() => "",
+                Applies::Always | Applies::Instead | Applies::Later => " ''",
             };
-            format!("manual {number} {} {}{then}", Arg::from(clean(&text).into_owned()), last + 1)
+            let word = |text: &str| Arg::from(clean(text).into_owned()).to_string();
+            let lines: String = lines.iter().map(|line| format!(" \\\n  {}", word(line))).collect();
+            format!("manual {number} {} {}{then}{lines}", word(&text), last + 1)
         };
         match command.filter(|_| runs_alone) {
             Some(command) => {
