@@ -1538,12 +1538,16 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__list)
-            opts="-o -h -V --defects --knowledge --output --color --checks --config --no-config --help --version ${_meshdoctor_checks} ${_meshdoctor_categories}"
+            opts="-o -h -V --only --defects --knowledge --output --color --checks --config --no-config --help --version ${_meshdoctor_checks} ${_meshdoctor_categories}"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --knowledge)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -634,6 +634,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'meshdoctor;list'= {
+            cand --only 'The same, as for other commands'
             cand --knowledge 'Folder with newer release data (with --defects)'
             cand -o 'Output format'
             cand --output 'Output format'

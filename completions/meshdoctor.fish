@@ -648,6 +648,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s q -l quie
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l only -d 'The same, as for other commands' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l knowledge -d 'Folder with newer release data (with --defects)' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
 name\t'One id per line'

@@ -652,6 +652,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;list' {
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'The same, as for other commands')
             [CompletionResult]::new('--knowledge', '--knowledge', [CompletionResultType]::ParameterName, 'Folder with newer release data (with --defects)')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')

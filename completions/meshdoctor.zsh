@@ -740,6 +740,7 @@ never\:"Never"))' \
 ;;
 (list)
 _arguments "${_arguments_options[@]}" : \
+'(--defects)*--only=[The same, as for other commands]:ID,...:_default' \
 '--knowledge=[Folder with newer release data (with --defects)]:DIR:_files' \
 '-o+[Output format]:OUTPUT:((table\:"A table"
 name\:"One id per line"

@@ -116,8 +116,8 @@ impl ControlPlane {
 
 /// The decision whether to interrupt traffic that works, as the first step.
 pub(in crate::checks) fn decided() -> Remedy {
-    let act = "Decide first: do calls between your applications still work? If so, follow this command instead of the \
-               steps below, which interrupt them";
+    let act = "If calls between your applications still work, do the steps that this command prints, not the next \
+               ones, which interrupt the calls";
     Remedy::new().run(StepKind::Note, act, meshdoctor().words("rotate"))
 }
 

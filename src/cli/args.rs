@@ -330,6 +330,15 @@ pub struct List {
     /// List only these checks or categories (comma-separated).
     #[arg(value_delimiter = ',')]
     pub only: Vec<String>,
+    /// The same, as for other commands.
+    #[arg(
+        long = "only",
+        value_name = "ID,...",
+        value_delimiter = ',',
+        hide = true,
+        conflicts_with = "defects"
+    )]
+    pub also: Vec<String>,
     /// List known defects of Linkerd releases instead of checks.
     #[arg(long, conflicts_with = "only")]
     pub defects: bool,

@@ -13,7 +13,7 @@ pub(super) fn run(args: &List) -> anyhow::Result<u8> {
     if args.defects {
         return defects(args);
     }
-    let policy = Policy { only: args.only.clone(), ..Policy::default() };
+    let policy = Policy { only: [args.only.as_slice(), &args.also].concat(), ..Policy::default() };
     let checks = policy
         .of_all_modes()
         .map_err(|e| Stop::usage(e.to_string(), format!("{} lists all checks", own("list"))))?;

@@ -164,7 +164,7 @@ fn stopped(words: &[OsString], error: &anyhow::Error) -> u8 {
     let message = crate::redact::own_words(&format!("{error:#}")).into_owned();
     let stop = error.downcast_ref::<Stop>();
     if error.downcast_ref::<output::Unwritten>().is_some() {
-        output::say_error(&message, Some("the other reports of the run were written"));
+        output::say_error(&message, Some("other reports of the run, if any, were written"));
         return status;
     }
     output::say_error(&message, stop.and_then(|stop| stop.next.as_deref()));

@@ -113,7 +113,7 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
         output::print_wrapped(&format!(
             "not checked: {} kinds that were not provided; {} collects all of them: {}",
             kinds.len(),
-            own("collect"),
+            own("collect --output bundle.tar.gz"),
             some_of(&kinds, SHOWN_KINDS)
         ));
     }

@@ -6,7 +6,7 @@ use super::installers::{installers, no_daemon_set, not_redirected};
 use super::nodes::{expected, runs_pods_on_linux};
 use super::remedy::changed_rolled_out;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Command, kubectl};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
@@ -58,15 +58,19 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
         kubectl().words(act).arg(label)
     };
     let started = of_mesh("get pods -A -l");
-    let remedy = meshed_restarted(ctx, install_again(ctx)).run(
-        StepKind::Command,
-        "Delete the meshed pods that could not start since then: a pod keeps the network that it started with. Pods \
-         without an owner do not return: create these again",
-        Command::lines([
-            started.clone().words("--field-selector status.phase=Pending"),
-            of_mesh("delete pods -A -l").words("--field-selector status.phase=Pending"),
-        ]),
-    );
+    let pending = "--field-selector status.phase=Pending";
+    let remedy = meshed_restarted(ctx, install_again(ctx))
+        .run(
+            StepKind::Command,
+            "List the meshed pods that could not start since then",
+            started.clone().words(pending),
+        )
+        .run(
+            StepKind::Command,
+            "If linkerd-cni is the cause for all of them, delete them: a pod keeps the network that it started with. \
+             Pods without an owner do not return: create these again",
+            of_mesh("delete pods -A -l").words(pending),
+        );
     let remedy = remedy.run(
         StepKind::Command,
         "List the meshed pods by age. Those that started after linkerd-cni was lost and run may bypass their proxy: \

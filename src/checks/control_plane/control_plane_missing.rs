@@ -119,7 +119,7 @@ fn installed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     remedy.run(
         StepKind::Command,
         format!(
-            "Then install it with the tool and values that will manage it{values}, for example with the CLI"
+            "Then install Linkerd with the tool and values that will manage it{values}, for example with the CLI"
         ),
         Command::lines([install().words("--crds").pipe(apply()), relying(install()).pipe(apply())]),
     )

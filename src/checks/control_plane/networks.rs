@@ -170,6 +170,7 @@ pub(super) fn incomplete(
     let message = format!(
         "clusterNetworks lacks {what}. New proxies send traffic to these addresses without {without}"
     );
+    let message = format!("{message}. Running proxies have the full list; no restart is needed");
     finding_without_restart(ctx, networks, &message, proof, add)
         .evidence(Evidence::other(format!("{PROFILE_NETWORKS} of all running proxies"), "contains them"))
 }

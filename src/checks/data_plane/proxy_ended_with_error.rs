@@ -188,7 +188,7 @@ fn deleted(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, pods: &[Ended<'_>])
         StepKind::Command,
         format!(
             "Delete the finished pods once their logs are no longer needed: until then, or until they are older than \
-             {}, they keep this finding",
+             {}, this finding remains",
             ctx.param_text("hours")
         ),
         kubectl().namespace(&owner.namespace).words("delete pod").operands(names),

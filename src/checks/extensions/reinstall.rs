@@ -78,7 +78,7 @@ pub(in crate::checks) fn reinstall_with(
 pub(in crate::checks) fn preview_text(extension: Extension) -> String {
     format!(
         "Preview the change. If the diff removes options that were set at installation of {extension}, add them with \
-         --set KEY=VALUE"
+         --set KEY=VALUE, in the next step too"
     )
 }
 

@@ -57,7 +57,7 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "Read the log of the policy controller: why does no replica take the Lease?",
+            "Save the log of the policy controller for a bug report: it may contain why no replica takes the Lease",
             kubectl().namespace(namespace).words(
                 "logs -l linkerd.io/control-plane-component=destination -c policy --prefix --tail=200",
             ),

@@ -66,7 +66,7 @@ pub struct Deciding<'a> {
 
 /// The sentence before commands that save missing objects.
 pub fn collect_them() -> String {
-    format!("save them, and add the files with --bundle; or use {}", own("collect"))
+    format!("save them, and add the files with --bundle; or use {}", own("collect --output bundle.tar.gz"))
 }
 
 /// The gaps that decide the exit status if no finding does.

@@ -42,7 +42,7 @@ fn write_meaning(meaning: &Explanation, columns: usize, text: &mut String) {
             let text = if is_named { meaning.text.clone() } else { format!("{kind}: {}", meaning.text) };
             format!("{text} (if {program} ended with it)")
         }
-        Some(program) => format!("{kind}, if of {program}: {}", meaning.text),
+        Some(program) => format!("{kind} (if {program} wrote it): {}", meaning.text),
         None => format!("{kind}: {}", meaning.text),
     };
     for line in wrap(&clean(&head), columns) {

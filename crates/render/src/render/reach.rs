@@ -109,7 +109,13 @@ pub fn table(walk: &Walk, look: Look) -> String {
 fn causes(text: &mut String, walk: &Walk, look: Look) {
     let shown = || walk.causes.iter().take(look.most(CAUSES));
     for finding in shown() {
-        labelled(text, "cause", &format!("{}: {}", check_name(finding), finding.message), look);
+        // A row of the walk may have the same words.
+        let is_said = walk.steps.iter().any(|step| step.says == finding.message);
+        let cause = match is_said {
+            true => check_name(finding),
+            false => format!("{}: {}", check_name(finding), finding.message),
+        };
+        labelled(text, "cause", &cause, look);
     }
     let checks: BTreeSet<String> = shown().map(explained_as).collect();
     if !checks.is_empty() {

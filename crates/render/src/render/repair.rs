@@ -577,7 +577,7 @@ impl<'a> PlanPrinter<'a> {
         let is_installed =
             !self.is_to_install(release) && self.report.repair.installing_cli(release).is_none();
         (is_installed && self.report.origin.kind != "live")
-            .then(|| format!("(with another linkerd CLI than {release}, such a command does nothing)"))
+            .then(|| format!("(needs linkerd CLI {release}; with another, the command does nothing)"))
     }
 
     /// Whether the reader may lack the linkerd CLI of a release, and no step installs it.

@@ -41,7 +41,8 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
     let steps = all_steps(answer, asked, look);
     installations(&mut text, &steps, answer, look);
     text.push_str(&steps);
-    _ = writeln!(text, "\n{}", result(answer, asked, look));
+    text.push('\n');
+    text.push_str(&result(answer, asked, look));
     escape_ci_commands(&text).into_owned()
 }
 
@@ -75,10 +76,10 @@ fn all_steps(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
         if !kept.steps.is_empty() {
             let when = "If calls between your applications still work, follow these steps, which keep them working. \
                         Restart nothing else meanwhile";
-            section(&mut text, "keep", when, look);
+            section(&mut text, "works", when, look);
             steps(&mut text, kept, LABELS, look);
             text.push('\n');
-            section(&mut text, "else", "If the calls fail already, repair in this order", look);
+            section(&mut text, "fails", "If the calls fail already, repair in this order", look);
         }
         broken(&mut text, &answer.broken, !kept.steps.is_empty(), look);
     }
@@ -392,35 +393,35 @@ fn result(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
         asked.or(rotation.next().map(|next| next.stage)).map_or("any step of a rotation", Stage::title);
     let first = match answer.broken.first() {
         Some(_) if !rotation.kept.steps.is_empty() => {
-            ". Follow the steps under keep if calls still work, else those under repair".to_owned()
+            ". If calls still work, follow the steps under works, else those under fails".to_owned()
         }
         Some(first) => format!(". Repair {} first", first.check),
         None => String::new(),
     };
-    let said = match answer.decision(asked) {
+    let (head, rest) = match answer.decision(asked) {
         Decision::Go if rotation.phase == Phase::None && asked.is_none() => {
-            look.good("No rotation is in progress; one may begin")
+            ("No rotation is in progress; one may begin", String::new())
         }
-        Decision::Go => format!("{}: {what}", look.good("May be done now")),
+        Decision::Go => ("May be done now", format!(": {what}")),
         Decision::Done if rotation.phase == Phase::None => {
-            format!(
-                "{}: {what}. No pod trusts an anchor that is not in the bundle",
-                look.good("Already done")
-            )
+            ("Already done", format!(": {what}. No pod trusts an anchor that is not in the bundle"))
         }
-        Decision::Done => format!("{}: {what}", look.good("Already done")),
-        Decision::NoGo if asked.is_none() && rotation.next().is_none() => {
-            format!("{}{first}", look.bad("Do not rotate yet"))
-        }
-        Decision::NoGo => format!("{}: {what}{first}", look.bad("Not yet")),
+        Decision::Done => ("Already done", format!(": {what}")),
+        Decision::NoGo if asked.is_none() && rotation.next().is_none() => ("Do not rotate yet", first),
+        Decision::NoGo => ("Not yet", format!(": {what}{first}")),
         Decision::Unknown if rotation.phase == Phase::None && asked.is_none() => {
-            format!("{}; whether one may begin is unknown", look.doubtful("No rotation is in progress"))
+            ("No rotation is in progress", "; whether one may begin is unknown".to_owned())
         }
-        Decision::Unknown => {
-            format!("{}: {what}. Whether this is safe is unknown", look.doubtful("Not yet"))
-        }
+        Decision::Unknown => ("Not yet", format!(": {what}. Whether this is safe is unknown")),
     };
-    format!("{}{said}", look.strong(&pad("result", LABELS)))
+    let painted = match answer.decision(asked) {
+        Decision::Go | Decision::Done => look.good(head),
+        Decision::NoGo => look.bad(head),
+        Decision::Unknown => look.doubtful(head),
+    };
+    let mut text = String::new();
+    section(&mut text, "result", &format!("{head}{rest}"), look);
+    text.replacen(head, &painted, 1)
 }
 
 fn answer_label(known: Known) -> &'static str {

@@ -137,7 +137,7 @@ fn lacking(lists: &Gaps<'_>) -> String {
     let kinds: Vec<String> = lists.keys().map(|(request, ..)| request.to_string()).collect();
     let (named, more) = kinds.split_at(kinds.len().min(NAMED));
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-    let collect = meshdoctor().words("collect");
+    let collect = meshdoctor().words("collect --output bundle.tar.gz");
     format!(
         "{} checks lack {}{more}: collect them, for example with {collect}",
         checks.len(),

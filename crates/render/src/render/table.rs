@@ -248,13 +248,18 @@ fn more(report: &Report, unchecked: &[String], names_infos: bool, look: Look) ->
         (_, Some(_)) => Some("-v adds infos and all evidence"),
         (false, None) => None,
     };
+    let has_steps =
+        |finding: &Finding| finding.severity == Severity::Info && !finding.remedy.steps.is_empty();
+    let infos = (command.is_none() && !look.verbose && report.findings.iter().any(has_steps))
+        .then(|| "-v adds the steps of infos".to_owned());
     let is_accepted = report.verdict.crashed == 0 && report.coverage.set_aside.is_empty();
     let accept = (report.verdict.status == exit::NOT_CHECKED && is_accepted)
         .then(|| "--on-not-checked pass accepts missing evidence".to_owned());
     let only_warns = report.verdict.status == exit::FINE && report.verdict.gate == "error";
     let warns = only_warns && report.origin.kind == "manifests" && report.verdict.roots.warning > 0;
     let fail = warns.then(|| "--fail-on warning fails the run".to_owned());
-    let entries = command.iter().cloned().chain(flags.map(str::to_owned)).chain(accept).chain(fail);
+    let entries =
+        command.iter().cloned().chain(flags.map(str::to_owned)).chain(infos).chain(accept).chain(fail);
     let mut lines: Vec<String> = Vec::new();
     for entry in entries {
         match lines.last_mut() {

@@ -7,7 +7,7 @@ use super::coverage::{self, Deciding};
 use super::look::Look;
 use super::text::{clean, count, pad, shortened, some_fitting, width, wrap};
 use crate::checks::Outcome;
-use crate::command::{Arg, Command, meshdoctor, own};
+use crate::command::{Arg, Command, NODE_IMAGE, meshdoctor, own};
 use crate::exit;
 use crate::fetched::Why;
 use crate::item::{Item, Query};
@@ -200,7 +200,13 @@ fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> O
         (EvidenceSource::Diagnostics, "--proxies"),
     ];
     let reads = reads.iter().filter(|(way, _)| ways.contains(way));
-    let from_cluster = reads.fold(meshdoctor().words("collect"), |call, (_, flag)| call.words(flag));
+    let from_cluster = reads.fold(meshdoctor().words("collect"), |call, (way, flag)| match way {
+        EvidenceSource::Nodes if NODE_IMAGE.is_none() => {
+            call.words(flag).option("--node-image", Arg::placeholder("IMAGE"))
+        }
+        _ => call.words(flag),
+    });
+    let from_cluster = from_cluster.words("--output bundle.tar.gz");
     let ways: Vec<String> = ways.into_iter().map(EvidenceSource::words).collect();
     let options = match ways.as_slice() {
         [first @ .., last] if !first.is_empty() => format!("add {} or {last}", first.join(", ")),
@@ -215,7 +221,7 @@ fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> O
 
 /// Objects that no check reads, on one line.
 fn unread(unread: &[Unread], look: Look) -> Option<String> {
-    const WORDS: &str = "not covered: ";
+    const WORDS: &str = "not covered by any check: ";
     let held = coverage::unread_kinds(unread);
     let room = look.prose() - INDENT - WORDS.len();
     (!held.is_empty()).then(|| format!("{WORDS}{}", some_fitting(&held, room)))

@@ -41,9 +41,17 @@ const QUOTATION: usize = 600;
 /// A report. GitHub takes comments of 65,536 characters at most.
 pub fn report(report: &Report) -> String {
     const MOST: usize = 60_000;
+    let roots = &report.verdict.roots;
+    let counts = [(roots.error, "error", "errors"), (roots.warning, "warning", "warnings")];
+    let counts: Vec<String> = counts
+        .into_iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, one, several)| count(number, one, several))
+        .collect();
+    let found = if counts.is_empty() { "failed".to_owned() } else { counts.join(", ") };
     let verdict = match report.verdict.status {
         exit::FINE => "passed",
-        exit::FINDINGS => "failed",
+        exit::FINDINGS => &found,
         exit::COULD_NOT_RUN => "could not run",
         _ if report.verdict.findings.warning > 0 => "warnings, not fully checked",
         _ => "not fully checked",

@@ -28,7 +28,9 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         let is_set = lines
             .first()
             .is_some_and(|line| line.split_once('=').is_some_and(|(name, _)| !name.contains(' ')));
-        let shown = lines.into_iter().take(NEXT_LINES + usize::from(is_set));
+        // The shell only finds an installed CLI after this line.
+        let until_path = lines.iter().position(|line| line.starts_with("export PATH=")).unwrap_or_default();
+        let shown = lines.into_iter().take(NEXT_LINES + until_path.max(usize::from(is_set)));
         let shown = shown.flat_map(|line| in_two_lines(line, look.columns().saturating_sub(12)));
         shown.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))).collect()
     };
