@@ -1,15 +1,18 @@
 //! `proxy-not-ready`: pods of workloads whose proxy is not ready, or was OOM-killed.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::annotations::VPA_UPDATES;
 use crate::checks::control_plane::failing::NOTE;
+use crate::checks::probe_events::{ProbeEvents, give_time};
 use crate::checks::restart::{Needs, of_namespaces, renew};
 use crate::checks::serving::component_missing;
+use crate::checks::upgrade;
 use crate::checks::{Context, Judgement};
-use crate::command::{Command, kubectl};
+use crate::command::{Command, kubectl, meshdoctor};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
@@ -28,6 +31,8 @@ const QUOTED: usize = 3;
 const INIT: &str = "initContainerStatuses";
 /// The time after which the startup probe of a native proxy has failed for good: 120 times a second by default.
 const PROBED_FOR: SignedDuration = SignedDuration::from_mins(10);
+/// The longest time between the ends of containers that end together.
+const TOGETHER: SignedDuration = SignedDuration::from_secs(30);
 /// Maximum number of quoted characters of a container's last output.
 const WORDS: usize = 240;
 
@@ -58,8 +63,23 @@ enum Stage {
     ApplicationFailed,
     /// The proxy is ready again after an OOM kill.
     Killed,
+    /// The proxy runs, but does not answer the kubelet's probes in time.
+    Unanswered,
+    /// The proxy is ready in between, but restarts repeatedly.
+    Restarting(RestartCause),
     /// All containers of the pod have ended, or the pod is being deleted.
     Over(PodEnd),
+}
+
+/// Why a proxy restarts repeatedly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum RestartCause {
+    /// The kubelet restarts it, because it gets no answer of its liveness probe in time.
+    Unanswered,
+    /// The kubelet restarts it, because its liveness probe fails for another reason.
+    Unhealthy,
+    /// It exits with this code.
+    Exit(i32),
 }
 
 /// How a pod that is still listed ended.
@@ -114,6 +134,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let owners = ctx.owners();
     let mut meshed = 0;
     let mut groups: BTreeMap<(Owner, Stage), Vec<&Pod>> = BTreeMap::new();
+    let probes = ProbeEvents::new(ctx.optional_list::<Event>());
     for pod in pods.iter().filter(injected) {
         meshed += 1;
         // Pods of the control plane have their own check. Ended and terminating pods need no proxy.
@@ -131,13 +152,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ctx.gap(ctx.missing(Item::List(Kind::Pod), Why::NotCaptured, part));
             continue;
         }
-        if let Some(stage) = stage(ctx, pod) {
+        if let Some(stage) = stage(ctx, pod, &probes) {
             groups.entry((owners.owner(pod), stage)).or_default().push(pod);
         }
     }
     let warnings = if groups.is_empty() { HashMap::new() } else { last_warnings(ctx) };
     let mut findings: Vec<Finding> =
-        groups.iter().map(|((owner, stage), pods)| finding(ctx, owner, *stage, pods, &warnings)).collect();
+        groups
+        .iter()
+        .map(|((owner, stage), pods)| {
+            let finding = finding(ctx, owner, *stage, pods, &warnings);
+            finding.evidences(pods.iter().take(1).flat_map(|pod| probed(ctx, *stage, pod, &probes)))
+        })
+        .collect();
     if meshed == 0 && ctx.settings.data_plane && !ctx.settings.namespaces.is_empty() {
         // Only the complete list proves that no pod has a proxy.
         ctx.complete_list::<Pod>()?;
@@ -147,7 +174,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The state of an unhealthy pod; `None` if it is healthy.
-fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
+fn stage(ctx: &Context<'_>, pod: &Pod, probes: &ProbeEvents<'_>) -> Option<Stage> {
     if pod.spec.proxy().is_none() && !pod.spec.containers.is_empty() {
         return Some(Stage::Absent);
     }
@@ -155,7 +182,8 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     if status.is_some_and(|status| status.ready) {
         return match unhealthy(pod) {
             Some(_) => Some(Stage::OtherContainer),
-            None => status.filter(|status| was_killed_lately(ctx, status)).map(|_| Stage::Killed),
+            None if status.is_some_and(|status| was_killed_lately(ctx, status)) => Some(Stage::Killed),
+            None => restarting(ctx, pod, status?, probes).map(Stage::Restarting),
         };
     }
     let stage = match status.map(|status| &status.state) {
@@ -166,6 +194,9 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
         Some(ContainerState::Running(_)) => match lost_readiness(pod, Some(PROXY_CONTAINER)) {
             Some(_) => return Some(Stage::Lost),
             None if is_unprobed(ctx, pod) => return Some(Stage::Unprobed),
+            None if !probes.unanswered(ctx, pod, PROXY_CONTAINER).is_empty() => {
+                return Some(Stage::Unanswered);
+            }
             None => Stage::Unready,
         },
         Some(ContainerState::Terminated(ended)) if is_stopped(pod, ended) => return Some(Stage::Stopped),
@@ -177,6 +208,49 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
     let since = since.map_or(pod.metadata.creation_timestamp, Time::from);
     Some(if ctx.is_recent(since) && obstacle(pod).is_none() { Stage::Starting } else { stage })
+}
+
+/// Why a ready proxy restarts repeatedly; `None` if it does not, or if its pod or node restarts.
+fn restarting(
+    ctx: &Context<'_>,
+    pod: &Pod,
+    status: &ContainerStatus,
+    probes: &ProbeEvents<'_>,
+) -> Option<RestartCause> {
+    let ended = status.last_state().terminated()?;
+    let at = ended.finished_at.get()?;
+    let window = ctx.param_duration("days");
+    if ctx.now().duration_since(at) > window || !is_often(ctx, pod, status) {
+        return None;
+    }
+    if probes.killed(pod, PROXY_CONTAINER).is_some() {
+        return Some(match probes.unanswered(ctx, pod, PROXY_CONTAINER).is_empty() {
+            true => RestartCause::Unhealthy,
+            false => RestartCause::Unanswered,
+        });
+    }
+    // The kubelet did not see how they ended: their node restarted, or lost them.
+    let is_unseen = matches!(ended.reason.as_str(), "Unknown" | "ContainerStatusUnknown");
+    (!is_unseen && !ended_with_pod(pod, at)).then_some(RestartCause::Exit(ended.exit_code))
+}
+
+/// Whether a proxy has restarted as often within the time window as the threshold, on average if its pod is older.
+fn is_often(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> bool {
+    let window = ctx.param_duration("days").as_secs();
+    let age = pod.metadata.creation_timestamp.get().map_or(window, |at| ctx.now().duration_since(at).as_secs());
+    let restarts = i64::from(status.restart_count);
+    restarts.saturating_mul(window) >= ctx.param("restarts").saturating_mul(age.max(window))
+}
+
+/// Whether the other containers of a pod ended together with its proxy: its node or its sandbox restarted.
+fn ended_with_pod(pod: &Pod, at: Timestamp) -> bool {
+    let is_other = |status: &&ContainerStatus| status.name != PROXY_CONTAINER;
+    let mut others = pod.status.container_statuses.iter().filter(is_other).peekable();
+    let ended_then = |status: &ContainerStatus| {
+        let other = status.last_state().terminated().and_then(|ended| ended.finished_at.get());
+        other.is_some_and(|other| other.duration_since(at).abs() <= TOGETHER)
+    };
+    others.peek().is_some() && others.all(ended_then)
 }
 
 /// Whether all containers except for the proxy have ended, and the kubelet starts none of them again.
@@ -287,8 +361,24 @@ fn obstacle(pod: &Pod) -> Option<(&'static str, &ContainerStatus)> {
     init.chain(proxy).find(|(_, status)| container_has_failed(status))
 }
 
-fn message(stage: Stage) -> &'static str {
-    match stage {
+fn message(stage: Stage) -> Cow<'static, str> {
+    if let Stage::Restarting(cause) = stage {
+        return match cause {
+            RestartCause::Unanswered => Cow::Borrowed(
+                "the kubelet restarts linkerd-proxy repeatedly, because its liveness probe gets no answer in time. \
+                 The pod's connections break each time",
+            ),
+            RestartCause::Unhealthy => Cow::Borrowed(
+                "the kubelet restarts linkerd-proxy repeatedly, because its liveness probe fails. The pod's \
+                 connections break each time",
+            ),
+            RestartCause::Exit(code) => Cow::Owned(format!(
+                "linkerd-proxy restarts repeatedly{}. The pod's connections break each time",
+                meaning(code)
+            )),
+        };
+    }
+    Cow::Borrowed(match stage {
         Stage::Unready => {
             "linkerd-proxy runs but is not ready, and so is its pod: it lacks its certificate from identity, or its \
              configuration from destination or policy"
@@ -328,8 +418,47 @@ fn message(stage: Stage) -> &'static str {
         Stage::Killed => {
             "linkerd-proxy was OOM-killed and restarted. Its pod's connections broke, and will break again"
         }
+        Stage::Unanswered => {
+            "linkerd-proxy runs but does not answer the kubelet's probes in time. Its pod is not ready, and the \
+             kubelet restarts the proxy if its liveness probe fails too"
+        }
+        Stage::Restarting(_) => "linkerd-proxy restarts repeatedly",
         Stage::Over(end) => end.message(),
+    })
+}
+
+/// The meaning of an exit code of the proxy, as a clause.
+fn meaning(code: i32) -> String {
+    let text = match code {
+        0 | 143 => "it ends on request, by SIGTERM or /shutdown",
+        1 => "it fails and exits with code 1",
+        64 => "it rejects its settings (exit code 64)",
+        101 => "it panics (exit code 101)",
+        132 => "it runs an instruction that the processor does not have (exit code 132, SIGILL)",
+        134 => "it aborts itself (exit code 134, SIGABRT)",
+        135 | 139 => "it accesses memory that it must not access",
+        137 => "it is killed (exit code 137, SIGKILL)",
+        _ => return format!(": it exits with code {code}"),
+    };
+    match code {
+        135 => format!(": {text} (exit code 135, SIGBUS)"),
+        139 => format!(": {text} (exit code 139, SIGSEGV)"),
+        _ => format!(": {text}"),
     }
+}
+
+/// The kubelet's events about the probes of a proxy, if the finding is about them.
+fn probed(ctx: &Context<'_>, stage: Stage, pod: &Pod, probes: &ProbeEvents<'_>) -> Vec<Evidence> {
+    if !matches!(
+        stage,
+        Stage::Unanswered | Stage::Restarting(RestartCause::Unanswered | RestartCause::Unhealthy)
+    ) {
+        return Vec::new();
+    }
+    let unanswered = probes.unanswered(ctx, pod, PROXY_CONTAINER);
+    let events = probes.killed(pod, PROXY_CONTAINER).into_iter().chain(unanswered);
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    events.map(|event| events::quoted(&object, event)).collect()
 }
 
 fn finding(
@@ -369,6 +498,40 @@ fn finding(
         Stage::Stopped => stopped(ctx, owner, pods, &names),
         Stage::Absent => absent(ctx, owner, pods, &names),
         Stage::Unprobed => unprobed(ctx, owner, first, &names),
+        Stage::Unanswered | Stage::Restarting(RestartCause::Unanswered) => {
+            unanswered(ctx, owner, first, &names)
+        }
+        Stage::Restarting(RestartCause::Exit(64)) => Remedy::new()
+            .run(
+                StepKind::Command,
+                "Read the setting that the proxy rejects in the log of its last run",
+                kubectl()
+                    .namespace(namespace)
+                    .words("logs --previous")
+                    .operand(pod)
+                    .option("-c", PROXY_CONTAINER),
+            )
+            .step(StepKind::Annotation, "Correct the setting in the pod template"),
+        Stage::Restarting(_) => Remedy::new()
+            .run(
+                StepKind::Command,
+                "Check the events of the pod: the kubelet reports there whether a probe failed",
+                kubectl().namespace(namespace).words("describe pod").operand(pod),
+            )
+            .run(
+                StepKind::Command,
+                "Read the log of the proxy's last run",
+                kubectl()
+                    .namespace(namespace)
+                    .words("logs --previous")
+                    .operand(pod)
+                    .option("-c", PROXY_CONTAINER),
+            )
+            .run(
+                StepKind::Command,
+                "If it names no reason, compare it with the known defects of the release",
+                meshdoctor().words("check --logs --only known-defect,proxy-reports-errors"),
+            ),
         Stage::Unready | Stage::Lost | Stage::Ended | Stage::Killed
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
@@ -415,11 +578,16 @@ fn finding(
         Stage::Unready => ["identity", "destination"]
             .into_iter()
             .fold(finding, |finding, component| finding.tie(component_missing(component))),
-        Stage::Lost | Stage::Unprobed | Stage::Ended | Stage::Stopped | Stage::NotStarted | Stage::Absent => {
-            finding
-        }
+        Stage::Lost
+        | Stage::Unprobed
+        | Stage::Unanswered
+        | Stage::Ended
+        | Stage::Stopped
+        | Stage::NotStarted
+        | Stage::Absent => finding,
         // The proxy is ready, which is all that linkerd check requires.
         Stage::Killed => finding.severity(Severity::Warning).parameter("killed").fails_rows([]),
+        Stage::Restarting(_) => finding.severity(Severity::Warning).parameter("restarting").fails_rows([]),
         // These states are not problems of the mesh, or not yet. linkerd check waits for them, and then
         // fails.
         Stage::Unscheduled
@@ -466,6 +634,26 @@ fn absent(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], names: &[String]) -> 
         ),
     );
     remedy.steps.push(renew(ctx, owner, names, Needs::NewPods, "running pods keep the label"));
+    remedy
+}
+
+/// The steps for a proxy that does not answer the kubelet's probes in time.
+fn unanswered(ctx: &Context<'_>, owner: &Owner, pod: &Pod, names: &[String]) -> Remedy {
+    let resources = pod.spec.proxy().and_then(|proxy| proxy.resources.as_ref());
+    let limit = resources.map_or("", |resources| resources.limits.cpu.as_str());
+    let remedy = match limit.is_empty() {
+        true => Remedy::new(),
+        false => Remedy::new().step(
+            StepKind::Annotation,
+            format!(
+                "If the proxy uses all of its CPU limit ({limit}), raise it: config.linkerd.io/proxy-cpu-limit on the \
+                 pod template"
+            ),
+        ),
+    };
+    let remedy = give_time(ctx, remedy, pod, &["proxy.livenessProbe", "proxy.readinessProbe"]);
+    let mut remedy = upgrade::injector_awaited(ctx, remedy);
+    remedy.steps.push(renew(ctx, owner, names, Needs::NewProxy, "only new pods get the new settings"));
     remedy
 }
 
@@ -538,6 +726,14 @@ fn pod_evidence(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     {
         let path = format!("lastState of container {PROXY_CONTAINER}");
         return Evidence::field(object, path, last_words(ended));
+    }
+    if let Some(status) = of_proxy(pod).filter(|status| status.ready && !pod.is_finished())
+        && let Some(ended) = status.last_state().terminated()
+        && unhealthy(pod).is_none()
+    {
+        let path = format!("lastState of container {PROXY_CONTAINER}");
+        let said = format!("{}; restarted {} times", last_words(ended), status.restart_count);
+        return Evidence::field(object, path, said);
     }
     let ended = of_proxy(pod).and_then(|status| status.state.terminated());
     if let Some(ended) = ended.filter(|ended| pod.is_finished() && ended.exit_code != 0) {
