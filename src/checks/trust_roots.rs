@@ -10,7 +10,7 @@ use super::Context;
 use crate::certificates::{BundlePrint, Certificate, from_restored_bundle, restored_text};
 use crate::chart::values::Values;
 use crate::command::meshdoctor;
-use crate::finding::{Applies, Remedy, StepKind};
+use crate::finding::{Applies, Remedy, StepKind, Tie};
 use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
@@ -21,6 +21,16 @@ use crate::objects::{ConfigMap, Deployment, Meta, Pod};
 pub(super) const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
 /// Its key.
 pub(super) const BUNDLE: &str = "ca-bundle.crt";
+
+/// The tie of findings that the absence of this ConfigMap explains.
+pub(super) fn roots_absent() -> Tie {
+    Tie::Fact(format!("absent:{TRUST_ROOTS}"))
+}
+
+/// Whether the kubelet's text states that this ConfigMap does not exist.
+pub(super) fn names_absent_roots(said: &str) -> bool {
+    said.contains(&format!("configmap \"{TRUST_ROOTS}\" not found"))
+}
 
 /// The fingerprints of the bundle in force; `None` if the ConfigMap does not exist.
 ///

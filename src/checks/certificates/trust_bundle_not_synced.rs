@@ -6,7 +6,9 @@ use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Scope;
-use crate::objects::{Bundle, ConfigMap, Kind, LabelSelector, Namespace, Texts, TrustBundle};
+use crate::objects::{
+    Bundle, CertManagerCertificate, ConfigMap, Kind, LabelSelector, ManagedCertificate, Namespace, Texts, TrustBundle,
+};
 
 /// The label of a namespace that Kubernetes sets.
 const OWN_NAME: &str = "kubernetes.io/metadata.name";
@@ -23,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();
     let own = namespaces?.iter().find(|namespace| namespace.metadata.name == home);
     let omitted = own.and_then(|own| omitted(ctx, bundle, &own.metadata.labels));
-    let finding = wrong_key(ctx, bundle).or(omitted).or_else(|| not_synced(ctx, bundle));
+    let finding = wrong_key(ctx, bundle).or(omitted).or_else(|| not_synced(ctx, bundle, is_written));
     let Some(finding) = finding else { return Ok(Verdict::fine()) };
     need_control_plane(ctx)?;
     let severity = if is_written { Severity::Warning } else { Severity::Error };
@@ -128,22 +130,38 @@ fn by_labels(selector: &LabelSelector) -> Option<Vec<(&str, &str)>> {
 }
 
 /// The finding for a Bundle that trust-manager cannot build or write.
-fn not_synced(ctx: &Context<'_>, bundle: &TrustBundle) -> Option<Finding> {
+fn not_synced(ctx: &Context<'_>, bundle: &TrustBundle, is_written: bool) -> Option<Finding> {
     let synced = bundle.status.conditions.iter().find(|condition| condition.kind == "Synced")?;
     if synced.status != "False" || ctx.within_grace(synced.last_transition_time) {
         return None;
     }
     let said = [synced.reason.as_str(), synced.message.as_str()];
     let said: Vec<&str> = said.into_iter().filter(|part| !part.is_empty()).collect();
-    let message =
-        "trust-manager cannot update the trust anchors: a renewed or added anchor does not reach Linkerd, \
-                   and a rotation leaves certificates that proxies reject"
-            .to_owned();
+    let message = match is_written {
+        true => {
+            "trust-manager cannot update the trust anchors: a renewed or added anchor does not reach Linkerd, \
+             and a rotation leaves certificates that proxies reject"
+        }
+        false => {
+            "trust-manager cannot write the trust anchors, and the ConfigMap that Linkerd reads has none: no pod of \
+             the control plane starts without them"
+        }
+    }
+    .to_owned();
+    let elsewhere = (synced.reason == "SourceNotFound").then(|| elsewhere(ctx, bundle, &synced.message)).flatten();
     let describe = kubectl().words("describe bundles.trust.cert-manager.io").operand(&bundle.metadata.name);
     let remedy =
         Remedy::new().run(StepKind::Command, "Read the conditions and events of the Bundle", describe);
-    let remedy = match synced.reason.as_str() {
-        "SourceNotFound" => remedy.step(
+    let remedy = match (synced.reason.as_str(), elsewhere) {
+        ("SourceNotFound", Some(certificate)) => remedy.step(
+            StepKind::Note,
+            format!(
+                "Create the Secret with the root certificate in the namespace of trust-manager's sources (chart value \
+                 app.trust.namespace, by default cert-manager). Or set that value to {}",
+                certificate.metadata.namespace
+            ),
+        ),
+        ("SourceNotFound", None) => remedy.step(
             StepKind::Note,
             "Create the missing source in the namespace of trust-manager's sources, by default cert-manager, or \
              correct its name or key in the Bundle",
@@ -155,5 +173,29 @@ fn not_synced(ctx: &Context<'_>, bundle: &TrustBundle) -> Option<Finding> {
         "status.conditions[Synced]",
         format!("False: {}", said.join(": ")),
     ));
+    let finding = finding.evidences(elsewhere.map(|one| {
+        Evidence::field(
+            format!("Certificate {}/{}", one.metadata.namespace, one.metadata.name),
+            "spec.secretName",
+            format!("{}: trust-manager reads no Secret of this namespace", one.spec.secret_name),
+        )
+    }));
     Some(finding.remedy(remedy))
+}
+
+/// The Certificate of cert-manager with the Secret that trust-manager does not find: its namespace is not the one that
+/// trust-manager reads. `None` if more than one Certificate has a Secret of this name.
+fn elsewhere<'a>(ctx: &Context<'a>, bundle: &TrustBundle, said: &str) -> Option<&'a ManagedCertificate> {
+    let secrets = bundle.spec.sources.iter().filter_map(|source| source.secret.as_ref());
+    let missing = secrets
+        .map(|secret| secret.name.as_str())
+        .find(|name| said.contains(&format!("Secret \"{name}\" not found")))?;
+    let all = ctx.optional_list::<CertManagerCertificate>();
+    let mut own = all.iter().filter(|one| one.spec.secret_name == missing && is_ready(one));
+    own.next().filter(|_| own.next().is_none())
+}
+
+/// Whether cert-manager has written the Secret of a Certificate.
+fn is_ready(certificate: &ManagedCertificate) -> bool {
+    certificate.status.conditions.iter().any(|condition| condition.kind == "Ready" && condition.status == "True")
 }

@@ -3,7 +3,7 @@
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, need_control_plane};
 use super::remedy;
 use crate::certificates::{PemDamage, damage, from_bundle};
-use crate::checks::trust_roots::chart_writes_bundle;
+use crate::checks::trust_roots::{chart_writes_bundle, roots_absent};
 use crate::checks::upgrade::{self, Options, REAPPLY};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
@@ -48,8 +48,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     need_control_plane(ctx)?;
     let namespace = ctx.namespaces().control_plane.as_str();
     let object = format!("ConfigMap {namespace}/{TRUST_ROOTS}");
-    let finding = ctx
-        .finding(Subject::object("ConfigMap", namespace, TRUST_ROOTS), message)
+    let finding = ctx.finding(Subject::object("ConfigMap", namespace, TRUST_ROOTS), message);
+    let finding = if roots.is_none() { finding.tie(roots_absent()) } else { finding };
+    let finding = finding
         .evidence(match path {
             Some(path) => Evidence::field(object, path, said),
             None => Evidence::other(object, said),

@@ -10,6 +10,7 @@ use super::node_labels::{LABELS, ROOM, labelled, labels_on_no_node, too_large, u
 use super::outage::{expired, outage};
 use crate::checks::injection::unmeshed::{injector_webhook, start_unmeshed};
 use crate::checks::serving::component_missing;
+use crate::checks::trust_roots::{names_absent_roots, roots_absent};
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -309,8 +310,10 @@ fn finding(
     };
     let remedy = if ready == 0 { emergency(ctx, component, steps) } else { steps };
     let why = reason.map(|reason| reason.evidence).or_else(|| refused(component, events));
-    let finding = ctx
-        .finding(Subject::object("Deployment", namespace, name), message)
+    let lacks_roots = why.as_ref().is_some_and(|why| names_absent_roots(&why.said));
+    let finding = ctx.finding(Subject::object("Deployment", namespace, name), message);
+    let finding = if lacks_roots { finding.tie(roots_absent()) } else { finding };
+    let finding = finding
         .severity(severity)
         .evidences(why)
         .evidences(failed.iter().filter_map(|node| node_evidence(node)))

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::checks::restart::{Needs, renew};
+use crate::checks::trust_roots::{names_absent_roots, roots_absent};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -137,7 +138,10 @@ fn finding(ctx: &Context<'_>, owner: &Owner, reason: Reason, group: &[Failed<'_>
             node.metadata.label(ARCHITECTURE)?,
         ))
     });
-    ctx.finding(owner.subject(names.clone()), message)
+    let lacks_roots = group.iter().any(|failed| names_absent_roots(&failed.evidence.said));
+    let finding = ctx.finding(owner.subject(names.clone()), message);
+    let finding = if lacks_roots { finding.tie(roots_absent()) } else { finding };
+    finding
         .parameter(container)
         .evidences(group.iter().take(QUOTED).map(|failed| failed.evidence.clone()))
         .evidences(of_spec)
