@@ -19,6 +19,7 @@ mod control_plane_not_evictable;
 mod control_plane_not_ready;
 mod control_plane_on_one_node;
 mod control_plane_pods_refused;
+mod control_plane_probe_times_out;
 mod control_plane_rbac_missing;
 mod control_plane_reports_errors;
 pub(super) mod control_plane_restarting;
@@ -74,6 +75,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-not-ready", control_plane_not_ready),
     row!("control-plane", "control-plane-on-one-node", control_plane_on_one_node),
     row!("control-plane", "control-plane-pods-refused", control_plane_pods_refused),
+    row!("control-plane", "control-plane-probe-times-out", control_plane_probe_times_out),
     row!("control-plane", "control-plane-rbac-missing", control_plane_rbac_missing),
     row!("control-plane", "control-plane-reports-errors", control_plane_reports_errors),
     row!("control-plane", "control-plane-restarting", control_plane_restarting),
