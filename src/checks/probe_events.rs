@@ -9,9 +9,7 @@ use super::Context;
 use super::upgrade::{self, CONTROL_PLANE, Options};
 use crate::command::kubectl;
 use crate::finding::{Remedy, StepKind};
-use crate::knowledge::Known;
-use crate::model::control_plane::installed;
-use crate::objects::{Deployment, Event, Node, Pod};
+use crate::objects::{Event, Node, Pod};
 use crate::version::{Distribution, K8sVersion};
 
 /// Maximum age of the last failure.
@@ -98,23 +96,14 @@ pub(super) fn give_time(ctx: &Context<'_>, remedy: Remedy, pod: &Pod, values: &[
     };
     let remedy = remedy.step(StepKind::Note, firewall(ctx, node));
     let paths: Vec<String> = values.iter().map(|value| format!("{value}.timeoutSeconds")).collect();
-    let paths: Vec<&String> = paths.iter().filter(|path| takes(ctx, path)).collect();
+    let paths: Vec<&String> =
+        paths.iter().filter(|path| upgrade::takes(ctx, CONTROL_PLANE.0, path)).collect();
     if paths.is_empty() {
         return remedy;
     }
     let options = paths.iter().fold(Options::none(), |options, path| options.set(path, LONGER));
     let act = "If the node stays busy, give the probes more time";
     upgrade::step(ctx, remedy, StepKind::ChartValue, act, options)
-}
-
-/// Whether the chart of the installed release reads a value.
-fn takes(ctx: &Context<'_>, path: &str) -> bool {
-    let home = ctx.namespaces().control_plane.as_str();
-    let release = installed(ctx.optional_list::<Deployment>(), None, home).map(|(version, _)| version);
-    let charts = ctx.knowledge.charts();
-    let edge = release.and_then(|release| release.presumed_edge(ctx.knowledge.minors()));
-    let chart = charts.get(CONTROL_PLANE.0);
-    chart.is_some_and(|chart| matches!(chart.known(path, edge), Known::Taken(_)))
 }
 
 /// The instruction about the firewall of a node's host.
@@ -129,8 +118,10 @@ fn firewall(ctx: &Context<'_>, node: &str) -> String {
             "If firewalld runs on the host of node {node}, disable it: {named} recommends that, since its rules drop \
              connections to pods"
         ),
-        Some(_) | None => "If other pods of the node are affected too, check whether the firewall of its host drops \
+        Some(_) | None => {
+            "If other pods of the node are affected too, check whether the firewall of its host drops \
                            connections of the kubelet to pods"
-            .to_owned(),
+                .to_owned()
+        }
     }
 }

@@ -18,7 +18,7 @@ use crate::checks::upgrades::gitops;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd};
 use crate::finding::{CUTS_OFF, ChartSetting, ChartSettings, Forced, Remedy, Restarts, Step, StepKind};
 use crate::item::Scope;
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, Known};
 use crate::model::control_plane::{components, installed};
 use crate::model::installed::COMPONENT;
 use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
@@ -222,6 +222,15 @@ pub(super) fn step(
     let remedy = changed(ctx, remedy, kind, act, InstallationPart::ControlPlane(options));
     let remedy = if changes_anchors { restarted_by_chart(ctx, remedy, cuts_off) } else { remedy };
     kept.delete_files(if changes_anchors && cuts_off { decided_before(ctx, remedy) } else { remedy })
+}
+
+/// Whether a chart of the installed release reads a value. Reads `deployments.apps`, if available.
+pub(super) fn takes(ctx: &Context<'_>, chart: &str, path: &str) -> bool {
+    let home = ctx.namespaces().control_plane.as_str();
+    let release = installed(ctx.optional_list::<Deployment>(), None, home).map(|(version, _)| version);
+    let edge = release.and_then(|release| release.presumed_edge(ctx.knowledge.minors()));
+    let chart = ctx.knowledge.charts().get(chart);
+    chart.is_some_and(|chart| matches!(chart.known(path, edge), Known::Taken(_)))
 }
 
 /// Adds the wait for the injector, which adds proxies with its new settings only then, if the last command

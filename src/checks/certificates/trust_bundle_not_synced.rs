@@ -7,7 +7,8 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Scope;
 use crate::objects::{
-    Bundle, CertManagerCertificate, ConfigMap, Kind, LabelSelector, ManagedCertificate, Namespace, Texts, TrustBundle,
+    Bundle, CertManagerCertificate, ConfigMap, Kind, LabelSelector, ManagedCertificate, Namespace, Texts,
+    TrustBundle,
 };
 
 /// The label of a namespace that Kubernetes sets.
@@ -148,7 +149,8 @@ fn not_synced(ctx: &Context<'_>, bundle: &TrustBundle, is_written: bool) -> Opti
         }
     }
     .to_owned();
-    let elsewhere = (synced.reason == "SourceNotFound").then(|| elsewhere(ctx, bundle, &synced.message)).flatten();
+    let elsewhere =
+        (synced.reason == "SourceNotFound").then(|| elsewhere(ctx, bundle, &synced.message)).flatten();
     let describe = kubectl().words("describe bundles.trust.cert-manager.io").operand(&bundle.metadata.name);
     let remedy =
         Remedy::new().run(StepKind::Command, "Read the conditions and events of the Bundle", describe);
@@ -197,5 +199,9 @@ fn elsewhere<'a>(ctx: &Context<'a>, bundle: &TrustBundle, said: &str) -> Option<
 
 /// Whether cert-manager has written the Secret of a Certificate.
 fn is_ready(certificate: &ManagedCertificate) -> bool {
-    certificate.status.conditions.iter().any(|condition| condition.kind == "Ready" && condition.status == "True")
+    certificate
+        .status
+        .conditions
+        .iter()
+        .any(|condition| condition.kind == "Ready" && condition.status == "True")
 }

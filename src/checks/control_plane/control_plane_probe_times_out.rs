@@ -76,7 +76,12 @@ fn silent<'a>(ctx: &Context<'_>, pod: &'a Pod, probes: &ProbeEvents<'a>) -> Vec<
     let of_container = |name: &'a str| {
         let unanswered = probes.unanswered(ctx, pod, name);
         let status = pod.container_status(name);
-        (!unanswered.is_empty()).then(|| Silent { name, unanswered, killed: probes.killed(pod, name), status })
+        (!unanswered.is_empty()).then(|| Silent {
+            name,
+            unanswered,
+            killed: probes.killed(pod, name),
+            status,
+        })
     };
     pod.spec.all_containers().filter_map(|container| of_container(&container.name)).collect()
 }
@@ -93,7 +98,9 @@ fn has_failed_itself(pod: &Pod) -> bool {
 /// The chart's values of the probes of a container, without the timeout.
 fn values_of(container: &str) -> Option<[&'static str; 2]> {
     match container {
-        "destination" => Some(["destinationController.livenessProbe", "destinationController.readinessProbe"]),
+        "destination" => {
+            Some(["destinationController.livenessProbe", "destinationController.readinessProbe"])
+        }
         "sp-validator" => Some(["spValidator.livenessProbe", "spValidator.readinessProbe"]),
         "policy" => Some(["policyController.livenessProbe", "policyController.readinessProbe"]),
         "identity" => Some(["identity.livenessProbe", "identity.readinessProbe"]),

@@ -157,8 +157,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let warnings = if groups.is_empty() { HashMap::new() } else { last_warnings(ctx) };
-    let mut findings: Vec<Finding> =
-        groups
+    let mut findings: Vec<Finding> = groups
         .iter()
         .map(|((owner, stage), pods)| {
             let finding = finding(ctx, owner, *stage, pods, &warnings);
@@ -237,7 +236,8 @@ fn restarting(
 /// Whether a proxy has restarted as often within the time window as the threshold, on average if its pod is older.
 fn is_often(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> bool {
     let window = ctx.param_duration("days").as_secs();
-    let age = pod.metadata.creation_timestamp.get().map_or(window, |at| ctx.now().duration_since(at).as_secs());
+    let age =
+        pod.metadata.creation_timestamp.get().map_or(window, |at| ctx.now().duration_since(at).as_secs());
     let restarts = i64::from(status.restart_count);
     restarts.saturating_mul(window) >= ctx.param("restarts").saturating_mul(age.max(window))
 }
