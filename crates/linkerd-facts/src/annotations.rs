@@ -40,8 +40,20 @@ pub const HELM_HOOK: &str = "helm.sh/hook";
 pub const ARGO_CD_OPTIONS: &str = "argocd.argoproj.io/sync-options";
 /// Annotations of which only the presence is kept, because they can contain anything.
 pub const SNIPPETS: [&str; 2] = [LOCATION_SNIPPET, SERVER_SNIPPET];
+/// Hooks of Velero: the annotation with the command, of which only the presence is kept, and that with the container.
+pub const VELERO_HOOKS: [(&str, &str); 3] = [
+    ("post.hook.backup.velero.io/command", "post.hook.backup.velero.io/container"),
+    ("post.hook.restore.velero.io/command", "post.hook.restore.velero.io/container"),
+    ("pre.hook.backup.velero.io/command", "pre.hook.backup.velero.io/container"),
+];
+/// States that Istio's ambient mode redirects the connections of a pod.
+pub const AMBIENT_REDIRECTION: &str = "ambient.istio.io/redirection";
 /// Annotations of other tools that checks read.
-pub const OTHERS: [&str; 20] = [
+pub const OTHERS: [&str; 24] = [
+    AMBIENT_REDIRECTION,
+    VELERO_HOOKS[0].1,
+    VELERO_HOOKS[1].1,
+    VELERO_HOOKS[2].1,
     HELM_HOOK,
     ARGO_CD_OPTIONS,
     UID_RANGE,

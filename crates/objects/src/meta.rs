@@ -10,7 +10,7 @@ use super::shared::{Shared, Word, parts};
 use super::texts::Texts;
 use super::time::Time;
 use super::uid::Uid;
-use crate::annotations::{MANAGERS, OTHERS, SNIPPETS, may_be_linkerds};
+use crate::annotations::{MANAGERS, OTHERS, SNIPPETS, VELERO_HOOKS, may_be_linkerds};
 use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
@@ -225,7 +225,7 @@ fn linkerd_annotations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Sha
                 if may_be_linkerds(&key) || MANAGERS.contains(&key.as_str()) || OTHERS.contains(&key.as_str())
                 {
                     kept.push((Word::from(key), map.next_value()?));
-                } else if SNIPPETS.contains(&key.as_str()) {
+                } else if SNIPPETS.contains(&key.as_str()) || is_hook(&key) {
                     map.next_value::<serde::de::IgnoredAny>()?;
                     kept.push((Word::from(key), "set".to_owned()));
                 } else {
@@ -236,6 +236,11 @@ fn linkerd_annotations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Sha
         }
     }
     deserializer.deserialize_option(Kept).map(Shared::from)
+}
+
+/// Whether an annotation has the command of a hook, which can contain anything.
+fn is_hook(key: &str) -> bool {
+    VELERO_HOOKS.iter().any(|(command, _)| *command == key)
 }
 
 schemas! {

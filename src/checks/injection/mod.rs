@@ -7,6 +7,7 @@ pub(super) mod denied;
 mod extension_injector_unavailable;
 mod fargate_pod_injected;
 mod faults;
+mod hook_runs_in_proxy;
 mod host_network_not_injected;
 mod identity_token_missing;
 mod injected_container_altered;
@@ -43,6 +44,7 @@ pub use faults::InjectionFaults;
 pub(super) static TABLE: &[Check] = &[
     row!("injection", "extension-injector-unavailable", extension_injector_unavailable),
     row!("injection", "fargate-pod-injected", fargate_pod_injected),
+    row!("injection", "hook-runs-in-proxy", hook_runs_in_proxy),
     row!("injection", "host-network-not-injected", host_network_not_injected),
     row!("injection", "identity-token-missing", identity_token_missing),
     row!("injection", "injected-container-altered", injected_container_altered),

@@ -1,22 +1,29 @@
 //! `other-mesh-sidecar`: pods request Linkerd's proxy but have another mesh's, so the injector skips them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::injector_not_called::restart;
 use super::passed_over::{PassedOver, passed_over};
+use super::unmeshed::counts;
+use crate::annotations::AMBIENT_REDIRECTION;
 use crate::checks::admission::Rules;
 use crate::checks::restart::of_namespaces;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
+use crate::missing::Missing;
 use crate::model::injection::{INJECT, Skip};
-use crate::objects::{Meta, MutatingWebhookConfiguration, Namespace, Webhook};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::owners::Owner;
+use crate::objects::{Meta, MutatingWebhookConfiguration, Namespace, Pod, Webhook};
 
 /// The name of Istio's webhooks.
 const OF_ISTIO: &str = "sidecar-injector.istio.io";
 /// The labels of namespaces that request Istio's proxy.
 const ASK_ISTIO: [&str; 2] = ["istio-injection", "istio.io/rev"];
+/// The label of namespaces and pods that requests Istio's ambient mode.
+const ASK_AMBIENT: &str = "istio.io/dataplane-mode";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rules = Rules::from_context(ctx)?;
@@ -46,6 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )),
         );
     }
+    findings.extend(redirected(ctx, namespaces)?);
     let webhooks = ctx.partial_list::<MutatingWebhookConfiguration>()?;
     let istios: Vec<(&str, &Webhook)> = webhooks
         .iter()
@@ -88,6 +96,56 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
     }
     Ok(findings.into())
+}
+
+/// The findings about pods with a proxy whose connections Istio's ambient mode redirects too.
+fn redirected(ctx: &Context<'_>, namespaces: &[Namespace]) -> Result<Vec<Finding>, Missing> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let owners = ctx.owners();
+    let mut groups: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
+    for pod in ctx.partial_list::<Pod>()?.iter().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
+        let is_meshed = pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
+        let is_redirected = pod.metadata.annotation(AMBIENT_REDIRECTION).is_some();
+        if is_meshed && is_redirected && counts(pod) {
+            groups.entry(owners.owner(pod)).or_default().push(pod);
+        }
+    }
+    let finding = |(owner, pods): (&Owner, &Vec<&Pod>)| {
+        let pod = pods[0];
+        let own = pod.metadata.label(ASK_AMBIENT);
+        let namespace = namespaces.iter().find(|namespace| *namespace.metadata.name == *owner.namespace);
+        let inherited =
+            namespace.and_then(|namespace| namespace.metadata.label(ASK_AMBIENT)).filter(|_| own.is_none());
+        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let remedy = match inherited {
+            Some(_) => Remedy::new().run(
+                StepKind::Annotation,
+                "Remove the label that requests ambient mode from the namespace. istio-cni removes its rules from \
+                 running pods",
+                kubectl().words("label namespace").operand(&owner.namespace).arg(format!("{ASK_AMBIENT}-")),
+            ),
+            None => Remedy::new().step(
+                StepKind::Annotation,
+                format!("Set label {ASK_AMBIENT}: none in the pod template, or let Linkerd not inject the pods"),
+            ),
+        };
+        let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+        ctx.finding(
+            owner.subject(names),
+            "Linkerd's proxy and Istio's ambient mode both redirect the connections of the pods. The order of their \
+             rules decides which mesh gets a connection",
+        )
+        .parameter("ambient")
+        .evidence(Evidence::field(
+            object.clone(),
+            format!("metadata.annotations[{AMBIENT_REDIRECTION}]"),
+            "set",
+        ))
+        .evidences(own.map(|value| Evidence::field(object, format!("metadata.labels[{ASK_AMBIENT}]"), value)))
+        .evidences(inherited.map(|value| of_namespace(&owner.namespace, ASK_AMBIENT, value)))
+        .remedy(remedy)
+    };
+    Ok(groups.iter().map(finding).collect())
 }
 
 /// The label by which a namespace requests Istio's proxy.
