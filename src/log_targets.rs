@@ -1,4 +1,4 @@
-//! Selects logs to read: containers of the control plane, controllers of Links, and proxies of pods with
+//! Selects logs to read: containers of the control plane, controllers of Links, tap, and proxies of pods with
 //! findings. Sends no requests; their number is limited.
 
 use std::collections::BTreeSet;
@@ -14,8 +14,8 @@ use crate::source::logs::ContainerLog;
 
 /// Maximum number of control-plane pods: three components with some replicas.
 const OF_CONTROL_PLANE: usize = 30;
-/// Maximum number of pods of the multicluster extension.
-const OF_MULTICLUSTER: usize = 20;
+/// Maximum number of pods of the extensions multicluster and viz.
+const OF_EXTENSIONS: usize = 20;
 /// Maximum number of pods with findings.
 const OF_FINDINGS: usize = 20;
 
@@ -33,10 +33,12 @@ pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
         let names = containers.map(|container| &*container.name).filter(|name| logs.reads(name));
         tails.extend(names.flat_map(|name| of_container(pod, name)));
     }
-    let of_multicluster = |pod: &&Pod| {
-        pod.metadata.label(EXTENSION_LABEL) == Some(Extension::Multicluster.name()) && !pod.is_finished()
+    let extensions = [Extension::Multicluster.name(), Extension::Viz.name()];
+    let of_extensions = |pod: &&Pod| {
+        pod.metadata.label(EXTENSION_LABEL).is_some_and(|name| extensions.contains(&name))
+            && !pod.is_finished()
     };
-    for pod in pods.iter().filter(of_multicluster).take(OF_MULTICLUSTER) {
+    for pod in pods.iter().filter(of_extensions).take(OF_EXTENSIONS) {
         let names = pod.spec.containers.iter().map(|container| &*container.name);
         let own = names.filter(|name| *name != PROXY_CONTAINER && logs.reads(name));
         tails.extend(own.flat_map(|name| of_container(pod, name)));

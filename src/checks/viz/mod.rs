@@ -29,6 +29,7 @@ mod viz_tap_injector_ca_mismatch;
 mod viz_tap_injector_missing;
 mod viz_tap_key_mismatch;
 mod viz_tap_not_enabled;
+mod viz_tap_refuses_users;
 
 pub(super) use viz_scrape_mismatch::first_with_ports;
 pub(super) use viz_scrape_unauthorized::{allowing, denies};
@@ -59,4 +60,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("viz", "viz-tap-injector-missing", viz_tap_injector_missing),
     row!("viz", "viz-tap-key-mismatch", viz_tap_key_mismatch),
     row!("viz", "viz-tap-not-enabled", viz_tap_not_enabled),
+    row!("viz", "viz-tap-refuses-users", viz_tap_refuses_users),
 ];
