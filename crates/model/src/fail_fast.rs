@@ -1,5 +1,8 @@
 //! Load balancers of a proxy that are in fail-fast: they have no ready endpoint, and requests to them fail at once.
 //!
+//! An open circuit breaker keeps its endpoint pending (`linkerd/app/outbound/src/http/concrete/balance.rs` of
+//! linkerd2-proxy: the gauge of endpoints is outside of the gate), so it looks like a connection that is not made.
+//!
 //! A proxy counts the moment at which a load balancer enters fail-fast, so the counter stands still during a lasting
 //! outage. Such a load balancer shows in its gate, which is not open, together with endpoints that stay pending or
 //! requests that fail (`linkerd/proxy/balance/queue/src/failfast.rs` of linkerd2-proxy).
@@ -11,7 +14,12 @@ use crate::knowledge::MetricMeaning::{
     BackendFailFasts, BalancerEndpoints, BalancerGateOpenedAt, BalancerGateShuts,
 };
 
-/// A load balancer for a Service that is in fail-fast.
+/// The annotations of a Service by which its load balancers break circuits: endpoints that answer with errors get no
+/// requests for some time (linkerd2 `policy-controller/k8s/index/src/outbound/index.rs`).
+pub const BREAKER: [&str; 2] =
+    ["balancer.linkerd.io/failure-accrual", "balancer.alpha.linkerd.io/failure-accrual-success-rate"];
+
+/// A load balancer for a Service that is, or was between two reads, in fail-fast.
 #[derive(Debug, Clone, Copy)]
 pub struct FailFastBalancer<'m> {
     /// A series of it: its `backend_*` labels name the Service.
@@ -22,6 +30,8 @@ pub struct FailFastBalancer<'m> {
     pub has_entered: bool,
     /// Number of HTTP requests that it failed between the two reads.
     pub failed: u64,
+    /// Whether it is in fail-fast at the later read.
+    pub is_shut: bool,
 }
 
 impl<'m> FailFastBalancer<'m> {
@@ -40,6 +50,7 @@ impl<'m> FailFastBalancer<'m> {
         self.pending = self.pending.max(other.pending);
         self.has_entered |= other.has_entered;
         self.failed += other.failed;
+        self.is_shut |= other.is_shut;
     }
 }
 
@@ -57,6 +68,14 @@ struct State<'m> {
 
 /// The load balancers for Services that are in fail-fast at the later of two reads.
 pub fn balancers(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
+    let mut all = failing(metrics);
+    all.retain(|one| one.is_shut);
+    all
+}
+
+/// The load balancers for Services that are in fail-fast at the later of two reads, or failed requests or entered it
+/// between them.
+pub fn failing(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
     let mut states: BTreeMap<Vec<(&str, &str)>, State<'_>> = BTreeMap::new();
     for series in metrics.series(BalancerEndpoints) {
         let state = states.entry(key(series)).or_default();
@@ -83,7 +102,7 @@ pub fn balancers(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
         state.series.get_or_insert(series);
         state.failed += failed;
     }
-    states.into_values().filter_map(State::in_fail_fast).collect()
+    states.into_values().filter_map(State::failing).collect()
 }
 
 /// The labels that load balancers have in all of their families.
@@ -93,16 +112,17 @@ pub(super) fn key(series: &Series) -> Vec<(&str, &str)> {
 }
 
 impl<'m> State<'m> {
-    fn in_fail_fast(self) -> Option<FailFastBalancer<'m>> {
+    fn failing(self) -> Option<FailFastBalancer<'m>> {
         let State { series, ready, pending, was_pending, is_open, has_entered, failed } = self;
         let series = series.filter(|series| series.label("backend_kind") == "Service")?;
-        let is_lasting = failed > 0 || (was_pending && pending > 0.0);
+        let stays_pending = was_pending && pending > 0.0;
         let is_shut = !is_open && ready == 0.0;
-        (is_shut && (has_entered || is_lasting)).then_some(FailFastBalancer {
+        (has_entered || failed > 0 || (is_shut && stays_pending)).then_some(FailFastBalancer {
             series,
             pending,
             has_entered,
             failed,
+            is_shut,
         })
     }
 }

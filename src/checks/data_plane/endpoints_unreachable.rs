@@ -1,21 +1,21 @@
-//! `endpoints-unreachable`: a proxy's load balancer for a Service is in fail-fast: it reaches no endpoint.
+//! `endpoints-unreachable`: a proxy's load balancer for a Service is in fail-fast: it reaches no endpoint, or a circuit
+//! breaker keeps it from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::diagnosed::{grown, metrics_missing, name_of, proxies, quoted, within};
+use crate::checks::diagnosed::{by_number, grown, name_of, proxies, quoted, within};
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::{BalancerEndpoints, BalancerGateOpenedAt, BalancerGateShuts};
-use crate::model::fail_fast::{self, FailFastBalancer};
+use crate::model::fail_fast::{self, BREAKER, FailFastBalancer};
 use crate::objects::{EndpointSlice, Kind, Pod, Service};
 
 /// The number of quoted clients per Service.
 const QUOTED: usize = 3;
-/// The annotations that let a load balancer shut although its endpoints accept connections.
-const ACCRUAL: [&str; 2] =
-    ["balancer.linkerd.io/failure-accrual", "balancer.alpha.linkerd.io/failure-accrual-success-rate"];
+/// The annotation with the number of failures that opens a circuit breaker.
+const FAILURES: &str = "balancer.linkerd.io/failure-accrual-consecutive-max-failures";
 
 /// The load balancers of a client for a port of a Service that are in fail-fast.
 struct FailingClient<'a> {
@@ -46,16 +46,19 @@ impl<'a> FailingClient<'a> {
             true => format!("endpoints pending: {}, ready: 0", self.shut.pending),
             false => "no endpoint ready".to_owned(),
         };
-        let when = match self.shut.has_entered {
-            true => format!("entered fail-fast {}", within(self.metrics)),
-            false => "was in fail-fast at both reads".to_owned(),
+        let when = match (self.shut.has_entered, self.shut.is_shut) {
+            (true, true) => format!("entered fail-fast {}", within(self.metrics)),
+            (true, false) => format!("entered fail-fast {}, and left it", within(self.metrics)),
+            (false, true) => "was in fail-fast at both reads".to_owned(),
+            (false, false) => format!("failed requests {}", within(self.metrics)),
         };
         let failed = match self.shut.failed {
             0 => String::new(),
             failed => format!("; failed requests: {failed}"),
         };
         let port = self.shut.port();
-        quoted(self.client, format!("port {port} of the Service {when}: {state}{failed}"))
+        let state = if self.shut.is_shut { format!(": {state}") } else { String::new() };
+        quoted(self.client, format!("port {port} of the Service {when}{state}{failed}"))
     }
 }
 
@@ -64,26 +67,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (services, slices) = (ctx.complete_list::<Service>()?, ctx.complete_list::<EndpointSlice>()?);
     let mut by_service: BTreeMap<(&str, &str), Vec<FailingClient<'_>>> = BTreeMap::new();
     for (client, metrics) in all {
-        for shut in fail_fast::balancers(metrics) {
+        for shut in fail_fast::failing(metrics) {
             FailingClient::add(by_service.entry(shut.service()).or_default(), client, metrics, shut);
         }
     }
     let mut findings = Vec::new();
-    for (key, shut) in by_service {
+    for (key, mut shut) in by_service {
         // A Service that was deleted since has no endpoint to reach.
         let Some(service) = services.iter().find(|service| service.metadata.key() == key) else { continue };
         let (ready, all) = EndpointSlice::counted(slices, service);
-        let breaks = ACCRUAL.iter().any(|key| service.metadata.annotation(key).is_some());
-        let is_pending = shut.iter().any(|one| one.shut.pending > 0.0);
-        if ready > 0 && breaks && !is_pending {
-            let name = format!("{}/{}", key.0, key.1);
-            ctx.gap(metrics_missing(
-                ctx,
-                format!("whether the circuit breaker of Service {name} ended its requests"),
-            ));
+        let breaker = BREAKER.into_iter().find(|key| service.metadata.annotation(key).is_some());
+        let breaker = breaker.filter(|_| ready > 0);
+        if breaker.is_none() {
+            shut.retain(|one| one.shut.is_shut);
+        }
+        if shut.is_empty() {
             continue;
         }
-        let finding = finding(ctx, service, &shut, (ready, all));
+        let finding = match breaker {
+            Some(key) => broken(ctx, service, &shut, key),
+            None => finding(ctx, service, &shut, (ready, all)),
+        };
         let clients = shut.iter().map(|one| one.client.metadata.key());
         let endpoints = EndpointSlice::for_service(slices, service).flat_map(|slice| &slice.endpoints);
         let servers = endpoints.filter_map(|endpoint| Some((key.0, endpoint.pod()?)));
@@ -93,6 +97,46 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }));
     }
     Ok(findings.into())
+}
+
+/// The finding for a Service with circuit breakers. An open one looks like an endpoint that accepts no connection.
+fn broken(ctx: &Context<'_>, service: &Service, shut: &[FailingClient<'_>], key: &str) -> Finding {
+    let (namespace, name) = service.metadata.key();
+    let is_shut = shut.iter().any(|one| one.shut.is_shut);
+    let failed: u64 = shut.iter().map(|one| one.shut.failed.max(u64::from(one.shut.has_entered))).sum();
+    let subject = Subject::object(Kind::Service, namespace, name);
+    let value = service.metadata.annotation(key).unwrap_or_default();
+    let finding = ctx
+        .finding(
+            subject,
+            "requests of meshed clients fail at once: the Service's circuit breaker opened, as it does after failed \
+             responses, or the proxy cannot connect to the endpoints",
+        )
+        .parameter("circuit-breaker")
+        .severity(Severity::Warning)
+        .likely()
+        .evidences(shut.iter().take(QUOTED).map(FailingClient::quoted))
+        .evidence(Evidence::field(
+            format!("Service {namespace}/{name}"),
+            format!("metadata.annotations[{key}]"),
+            value,
+        ))
+        .remedy(
+            Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "Check the pods behind the Service, and their logs for failed requests",
+                    kubectl()
+                        .namespace(namespace)
+                        .words("get endpointslices -l")
+                        .operand(format!("kubernetes.io/service-name={name}")),
+                )
+                .step(
+                    StepKind::Note,
+                    format!("Repair the application; if the breaker opens too early, raise {FAILURES} (default 7)"),
+                ),
+        );
+    if is_shut { finding } else { by_number(finding, failed) }
 }
 
 fn finding(
