@@ -1,5 +1,5 @@
 //! `outbound-connection-forbidden`: proxies close outbound connections that policy forbids, or to ports that
-//! a Service does not declare.
+//! a Service does not declare, or deny HTTP requests to outside destinations.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::proxy_metrics::Series;
-use crate::knowledge::MetricMeaning::RouteCloses;
+use crate::knowledge::MetricMeaning::{DeniedEgress, RouteCloses};
 
 /// The number of quoted clients per target.
 const QUOTED: usize = 3;
@@ -20,6 +20,7 @@ type ForbiddenTarget<'a> = (&'a str, &'a str, &'a str, bool);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = growing(ctx, RouteCloses, |series| series.label("error") == "forbidden")?;
+    let denied = growing(ctx, DeniedEgress, |_| true)?;
     let mut targets: BTreeMap<ForbiddenTarget<'_>, Vec<(&Growth<'_>, &Series, u64)>> = BTreeMap::new();
     for growth in &all {
         for (series, count) in &growth.grown {
@@ -53,5 +54,32 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(said)
             .remedy(Remedy::new().step(StepKind::Note, step))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    let mut networks: BTreeMap<(&str, &str), Vec<(&Growth<'_>, &Series, u64)>> = BTreeMap::new();
+    for growth in &denied {
+        for (series, count) in &growth.grown {
+            let key = (series.label("parent_namespace"), series.label("parent_name"));
+            networks.entry(key).or_default().push((growth, series, *count));
+        }
+    }
+    let requests = networks.into_iter().map(|((namespace, name), clients)| {
+        let said = clients.iter().take(QUOTED).map(|(growth, series, count)| {
+            let port = series.label("parent_port");
+            quoted(
+                growth.pod,
+                format!("{} to port {port} denied {}", counted(*count, "request"), within(growth.metrics)),
+            )
+        });
+        ctx.finding(
+            Subject::object("EgressNetwork", namespace, name),
+            "proxies deny HTTP requests to outside destinations: the EgressNetwork denies them (trafficPolicy Deny), and \
+             no route allows them",
+        )
+        .parameter("denied")
+        .evidences(said)
+        .remedy(Remedy::new().step(
+            StepKind::Note,
+            "If the requests should be allowed, attach an HTTPRoute or GRPCRoute for them to the EgressNetwork",
+        ))
+    });
+    Ok(findings.chain(requests).collect::<Vec<_>>().into())
 }

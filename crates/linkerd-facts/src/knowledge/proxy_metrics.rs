@@ -98,6 +98,8 @@ pub enum MetricMeaning {
     CertificateRefreshes,
     /// Number of series that a process exports.
     SeriesCount,
+    /// Outbound HTTP requests that an EgressNetwork denied.
+    DeniedEgress,
 }
 
 /// How values of a family are read.
