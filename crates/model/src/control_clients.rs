@@ -15,6 +15,13 @@ const ADDRESSES: [(&str, &str); 3] =
 /// The number of failed requests between two reads from which a client without a successful one fails.
 const FAILING: u64 = 3;
 
+/// The number of requests that failed as unavailable from which a client without a successful one gets no answer.
+const UNANSWERED: u64 = 10;
+/// The status codes of gRPC of a component that does not answer: DeadlineExceeded and Unavailable. Destination and the
+/// policy controller return neither (linkerd2 `controller/api/destination/server.go`, `policy-controller/grpc`); the
+/// proxies at both ends do.
+const UNAVAILABLE: [&str; 2] = ["4", "14"];
+
 /// The state of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClientState {
@@ -102,12 +109,31 @@ impl ClientState {
 }
 
 fn is_failing(metrics: &ProxyMetrics, client: &str) -> bool {
-    let address = ADDRESSES.iter().find(|(name, _)| *name == client).map_or("", |(_, address)| address);
-    let grown = |classification: &str| -> u64 {
-        let own = metrics.grown(ControlResponses).filter(|(series, _)| {
-            series.label("addr").starts_with(address) && series.label("classification") == classification
-        });
-        own.map(|(_, growth)| growth).sum()
-    };
-    !address.is_empty() && grown("failure") >= FAILING && grown("success") == 0
+    let grown = |classification: &str| responses(metrics, client, classification, |_| true);
+    grown("failure") >= FAILING && grown("success") == 0
+}
+
+/// The number of requests of a connected client that were not answered between two reads, if there are many and none
+/// succeeded. Streams that stay open are not counted, so a component that restarted meanwhile shows the same.
+pub fn unanswered(metrics: &ProxyMetrics, client: &str) -> Option<u64> {
+    let is_unavailable = |series: &Series| UNAVAILABLE.contains(&series.label("grpc_status"));
+    let failed = responses(metrics, client, "failure", is_unavailable);
+    let is_connected = ClientState::from_metrics(metrics, client) == ClientState::Failing;
+    (is_connected && failed >= UNANSWERED).then_some(failed)
+}
+
+/// The responses of a classification between two reads.
+fn responses(
+    metrics: &ProxyMetrics,
+    client: &str,
+    classification: &str,
+    is_counted: impl Fn(&Series) -> bool,
+) -> u64 {
+    let Some((_, address)) = ADDRESSES.iter().find(|(name, _)| *name == client) else { return 0 };
+    let own = metrics.grown(ControlResponses).filter(|(series, _)| {
+        series.label("addr").starts_with(address)
+            && series.label("classification") == classification
+            && is_counted(series)
+    });
+    own.map(|(_, growth)| growth).sum()
 }

@@ -1,14 +1,19 @@
-//! `proxy-cut-off`: a proxy's own clients of the control plane cannot connect.
+//! `proxy-cut-off`: a proxy's own clients of the control plane cannot connect, or get no answer.
 
-use crate::checks::diagnosed::{by_workload, exporting, proxies, quoted};
+use crate::checks::diagnosed::{by_workload, exporting, metrics_missing, name_of, proxies, quoted, within};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, StepKind, Tie};
+use crate::finding::{Finding, Remedy, Restarts, StepKind, Subject, Tie};
+use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::ControlEndpoints;
-use crate::model::control_clients::ClientState;
+use crate::model::control_clients::{self, ClientState};
+use crate::model::installed::COMPONENT;
+use crate::objects::Pod;
 
 /// The number of quoted proxies per workload.
 const QUOTED: usize = 3;
+/// The begin of the names of Deployments of the control plane, without which they are those of components.
+const PREFIX: &str = "linkerd-";
 /// A proxy's clients of the control plane: the label, the component, and its Deployment.
 const CLIENTS: [(&str, &str, &str); 3] = [
     ("destination", "destination", "linkerd-destination"),
@@ -18,6 +23,26 @@ const CLIENTS: [(&str, &str, &str); 3] = [
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = exporting(ctx, proxies(ctx)?, ControlEndpoints, "the connections to the control plane");
+    let mut silent: [Vec<(&Pod, (&ProxyMetrics, u64))>; CLIENTS.len()] = Default::default();
+    for (pod, metrics) in &all {
+        for (at, (client, name, deployment)) in CLIENTS.iter().enumerate() {
+            let Some(failed) = control_clients::unanswered(metrics, client) else { continue };
+            if is_settled(ctx, metrics, deployment.trim_start_matches(PREFIX)) {
+                silent[at].push((*pod, (*metrics, failed)));
+            } else {
+                ctx.gap(metrics_missing(
+                    ctx,
+                    format!("whether {name} answers {}: its pods changed between the reads", name_of(pod)),
+                ));
+            }
+        }
+    }
+    let silent: Vec<Finding> = silent
+        .into_iter()
+        .enumerate()
+        .flat_map(|(at, pods)| by_workload(ctx, pods).into_iter().map(move |one| (at, one)))
+        .map(|(at, (subject, pods))| unanswered(ctx, at, subject, &pods))
+        .collect();
     let cut = all.into_iter().filter_map(|(pod, metrics)| {
         let clients: Vec<usize> = (0..CLIENTS.len())
             .filter(|at| ClientState::from_metrics(metrics, CLIENTS[*at].0) == ClientState::CutOff)
@@ -56,5 +81,77 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             );
         ties.fold(finding, Finding::tie)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.chain(silent).collect::<Vec<_>>().into())
+}
+
+/// Whether the pods of a component were ready during both reads. A restart ends open streams once each, and the new
+/// ones are not counted until they end.
+fn is_settled(ctx: &Context<'_>, metrics: &ProxyMetrics, component: &str) -> bool {
+    let Some(first) = metrics.read_at.zip(metrics.period).map(|(read, period)| read.saturating_sub(period))
+    else {
+        return false;
+    };
+    let home = ctx.namespaces().control_plane.as_str();
+    let mut pods = ctx
+        .optional_list::<Pod>()
+        .iter()
+        .filter(|pod| pod.metadata.namespace == home && pod.metadata.label(COMPONENT) == Some(component))
+        .filter(|pod| !pod.is_finished())
+        .peekable();
+    pods.peek().is_some()
+        && pods.all(|pod| {
+            let ready = pod.condition("Ready").filter(|condition| condition.status == "True");
+            let statuses = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
+            let starts = statuses.filter_map(|status| status.state.running()?.started_at.get());
+            let ready_at = ready.and_then(|condition| condition.last_transition_time.get());
+            let changes = starts.chain(ready_at).chain(pod.metadata.creation_timestamp.get());
+            ready.is_some() && changes.map(|at| at.as_second()).all(|at| at < first)
+        })
+}
+
+/// The finding about requests to a component that are not answered.
+fn unanswered(
+    ctx: &Context<'_>,
+    at: usize,
+    subject: Subject,
+    pods: &[(&Pod, (&ProxyMetrics, u64))],
+) -> Finding {
+    let (client, name, deployment) = CLIENTS[at];
+    let namespace = ctx.namespaces().control_plane.as_str();
+    let said = pods.iter().take(QUOTED).map(|(pod, (metrics, failed))| {
+        quoted(pod, format!("{failed} requests to {name} failed {}, none succeeded", within(metrics)))
+    });
+    let container = if client == "policy" { client } else { deployment.trim_start_matches(PREFIX) };
+    let effect = match client {
+        "destination" => "it keeps old endpoints, and finds none of new Services",
+        "policy" => "it keeps old policies, and gets none for new ports and Services",
+        _ => "it keeps its certificate, which is not renewed",
+    };
+    let kubectl = || kubectl().namespace(namespace);
+    ctx.finding(
+        subject,
+        format!("{name} answers no request of the proxy, although both are connected: {effect}"),
+    )
+    .parameter(client)
+    .likely()
+    .evidences(said)
+    .remedy(
+        Remedy::new()
+            .run(
+                StepKind::Command,
+                format!("Read the log of {name}, and of the proxy in its pod"),
+                kubectl()
+                    .words("logs")
+                    .operand(format!("deployment/{deployment}"))
+                    .option("-c", container)
+                    .words("--tail=100"),
+            )
+            .run(
+                StepKind::Command,
+                format!("If the log shows no cause, restart {name}"),
+                kubectl().words("rollout restart").operand(format!("deployment/{deployment}")),
+            )
+            .restarting(Restarts::ControlPlane),
+    )
+    .tie(Tie::Workload("Deployment".to_owned(), namespace.to_owned(), deployment.to_owned()))
 }

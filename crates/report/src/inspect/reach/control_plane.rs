@@ -66,7 +66,7 @@ impl<'a> Mesh<'a> {
                 return true;
             }
         }
-        if self.has_discovery_fault(walk) {
+        if self.has_discovery_fault(walk) || self.is_cut_off(walk, caller.pod) {
             return true;
         }
         self.selectors_are_valid(walk) && self.network_lets_out(walk, caller.pod)

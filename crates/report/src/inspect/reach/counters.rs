@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Caller, Mesh, subject};
-use crate::command::{Arg, linkerd};
+use crate::command::{Arg, kubectl, linkerd};
 use crate::finding::Evidence;
 use crate::inspect::steps::{Outcome, Part, Step, Walk};
 use crate::item::Item;
@@ -12,6 +12,7 @@ use crate::item::diagnostic::Diagnostic;
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning::{BalancerGateShuts, OutboundErrors};
 use crate::model::Cluster;
+use crate::model::control_clients::{self, ClientState};
 use crate::model::fail_fast;
 use crate::model::owners::{Owner, Owners};
 use crate::model::read_metrics::ReadMetrics;
@@ -20,6 +21,13 @@ use crate::objects::{Pod, Service};
 
 /// Errors of outbound connections that end a call.
 const ERRORS: [&str; 3] = ["failfast", "i/o", "loadshed"];
+
+/// The clients of a proxy without whose answers it finds no new destination: the label, the component, its Deployment
+/// and its container.
+const DISCOVERY: [(&str, &str, &str, &str); 2] = [
+    ("destination", "destination", "linkerd-destination", "destination"),
+    ("policy", "the policy controller", "linkerd-destination", "policy"),
+];
 
 /// Metrics of proxies that were read twice, by workload.
 pub(super) struct Counters<'a> {
@@ -55,6 +63,38 @@ impl<'a> Counters<'a> {
 }
 
 impl Mesh<'_> {
+    /// Records that the client's proxy gets no answer from the control plane, as its own metrics show.
+    pub(super) fn is_cut_off(&self, walk: &mut Walk, client: &Pod) -> bool {
+        let proxies = self.counters.of_workload(&self.owners.owner(client)).iter();
+        let failing = proxies.flat_map(|proxy| DISCOVERY.map(|component| (proxy, component)));
+        let found = failing.into_iter().find_map(|(proxy, component)| {
+            let client = component.0;
+            let is_cut = ClientState::from_metrics(proxy.metrics, client) == ClientState::CutOff;
+            let failed = control_clients::unanswered(proxy.metrics, client);
+            (is_cut || failed.is_some()).then_some((proxy, component, failed))
+        });
+        let Some((proxy, (_, name, deployment, container), failed)) = found else { return false };
+        let (says, counted) = match failed {
+            Some(failed) => (
+                format!("{name} answers no request of the client's proxy"),
+                format!("{failed} requests to {name} failed within {} seconds, none succeeded", proxy.period),
+            ),
+            None => {
+                (format!("the client's proxy cannot connect to {name}"), format!("no connection to {name}"))
+            }
+        };
+        let says = format!("{says}: calls fail or hang, unless the proxy already knows this target");
+        let home = self.policy.index.controller.namespace.as_str();
+        let log = kubectl().namespace(home).words("logs").operand(format!("deployment/{deployment}"));
+        let step = walk
+            .step(Part::ControlPlane, Outcome::Partly, says)
+            .evidence(Evidence::other(format!("proxy metrics, {}", subject(proxy.pod)), counted));
+        step.fix(format!("Read the log of {name}, and restart {deployment} if it shows no cause"));
+        step.paste(self.command(log.option("-c", container).words("--tail=100")));
+        step.counted = true;
+        true
+    }
+
     /// Adds the denials of a client by the proxies of the called workload to the step of policy.
     pub(super) fn denials(&self, walk: &mut Walk, identity: &str, (pod, port): (&Pod, u16)) {
         let mut counted: Vec<(&Pod, u64, i64)> = Vec::new();
@@ -125,9 +165,18 @@ impl Mesh<'_> {
                 "but the client's proxy counted failures of these calls within {period} seconds: {}",
                 kinds.join(", ")
             ));
-            step.fix(
-                "check that port 4143 of the endpoints is reachable from the client, and that the application answers",
-            );
+            let breaker =
+                fail_fast::BREAKER.into_iter().find(|key| service.metadata.annotation(key).is_some());
+            match breaker {
+                Some(key) => step.fix(format!(
+                    "check whether the application answers with errors: the Service breaks circuits (annotation {key}), \
+                     so failed responses end further requests"
+                )),
+                None => step.fix(
+                    "check that port 4143 of the endpoints is reachable from the client, and that the application \
+                     answers",
+                ),
+            };
             step.paste(self.proxy_log(caller.pod));
         }
     }
@@ -150,8 +199,9 @@ fn errors_of(metrics: &ProxyMetrics, service: &Service, port: u16) -> BTreeMap<S
             && series.label("backend_port") == port
     };
     let shuts = metrics.grown(BalancerGateShuts).filter(|(series, _)| is_balancer(series));
-    // A load balancer that was in fail-fast at both reads does not enter it again.
-    let lasting = fail_fast::balancers(metrics).into_iter().filter(|one| !one.has_entered);
+    // A load balancer that was in fail-fast at both reads does not enter it again, and an open circuit breaker may fail
+    // requests before that.
+    let lasting = fail_fast::failing(metrics).into_iter().filter(|one| !one.has_entered);
     let lasting = lasting.filter(|one| one.service() == (namespace, name) && one.port() == port);
     let shuts = shuts.map(|(_, count)| count).chain(lasting.map(|one| one.failed.max(1)));
     let shuts = shuts.map(|count| ("fail-fast of the load balancer".to_owned(), count));
