@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::opaque::ANNOTATION;
+use super::transport::{OWN, inbound_port};
 use crate::checks::diagnosed::{by_workload, exporting_if_used, grown, proxies, quoted, within};
+use crate::checks::policy::scrape_refused::admin_port;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, StepKind, Subject};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
@@ -26,12 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = grown(ctx, all, &[InboundDetection, InboundErrors, OutboundDetection])?;
     let mut findings = Vec::new();
     let waiting = all.iter().filter_map(|(pod, metrics)| {
-        let mut ports =
-            timeouts(metrics.grown(InboundDetection), |series| series.label("srv_port").to_owned());
-        for (port, count) in tls_timeouts(metrics) {
-            let known = ports.entry(port).or_default();
-            *known = count.max(*known);
-        }
+        let ports = timeouts(metrics.grown(InboundDetection), |series| series.label("srv_port").to_owned());
         (!ports.is_empty()).then_some((*pod, (*metrics, ports)))
     });
     for (subject, waiting) in by_workload(ctx, waiting) {
@@ -54,6 +51,48 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )
             .evidences(said)
             .remedy(remedy("pod template and of the Services")),
+        );
+    }
+    let closed = all.iter().filter_map(|(pod, metrics)| {
+        let ports = tls_timeouts(pod, metrics);
+        (!ports.is_empty()).then_some((*pod, (*metrics, ports)))
+    });
+    for (subject, closed) in by_workload(ctx, closed) {
+        let said = closed.iter().take(QUOTED).flat_map(|(pod, (metrics, ports))| {
+            ports.iter().map(move |(port, count)| {
+                quoted(
+                    pod,
+                    format!(
+                        "port {port}: {count} connections closed, sent nothing for 10 s {}",
+                        within(metrics)
+                    ),
+                )
+            })
+        });
+        findings.push(
+            ctx.finding(
+                subject,
+                "the proxy closes connections of unmeshed clients that send nothing for 10 seconds, as clients of a \
+                 server do that speaks first",
+            )
+            .parameter("closed")
+            .likely()
+            .evidences(said)
+            .remedy(
+                Remedy::new()
+                    .step(
+                        StepKind::Note,
+                        "Find out whether the server of the port speaks first, or whether clients open unused \
+                         connections, as scans do",
+                    )
+                    .step(
+                        StepKind::Note,
+                        format!(
+                            "If it speaks first, add the port to the annotation {ANNOTATION} of the pod template and \
+                             of the Services, then restart the pods"
+                        ),
+                    ),
+            ),
         );
     }
     let mut services: BTreeMap<(String, String), Clients<'_>> = BTreeMap::new();
@@ -98,15 +137,25 @@ fn remedy(of: &str) -> Remedy {
     )
 }
 
-/// The connections to each port that were closed because no client sent a TLS handshake or any other byte. The proxy of
-/// a server looks for TLS first, on ports that are not opaque, so this happens to unmeshed clients.
-fn tls_timeouts(metrics: &ProxyMetrics) -> BTreeMap<String, u64> {
+/// The connections to each port that were closed because no client sent a TLS handshake or any other byte, if they are
+/// at least half of its results. The proxy of a server looks for TLS first, on ports that are not opaque, so this
+/// happens to unmeshed clients.
+fn tls_timeouts(pod: &Pod, metrics: &ProxyMetrics) -> BTreeMap<String, u64> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let late = metrics.grown(InboundErrors).filter(|(series, _)| series.label("error") == TLS_TIMEOUT);
     for (series, count) in late {
         *counts.entry(series.label("target_port").to_owned()).or_default() += count;
     }
-    counts.retain(|_, count| *count >= LEAST);
+    let own = OWN.into_iter().chain([inbound_port(pod), admin_port(pod)]);
+    for port in own {
+        counts.remove(&port.to_string());
+    }
+    // Every other connection of such a port gets a result.
+    let mut others: BTreeMap<&str, u64> = BTreeMap::new();
+    for (series, count) in metrics.grown(InboundDetection) {
+        *others.entry(series.label("srv_port")).or_default() += count;
+    }
+    counts.retain(|port, count| *count >= LEAST && *count >= others.get(port.as_str()).copied().unwrap_or(0));
     counts
 }
 
