@@ -22,6 +22,10 @@ use crate::objects::container::PROXY_CONTAINER;
 const NAMED: usize = 3;
 /// How many reasons of failed reads are named.
 const REASONS: usize = 5;
+/// Why metrics of a pod's name are not used.
+const SEVERAL: &str = "pods of several namespaces have this name: give the file as NAMESPACE/POD:PORT=FILE";
+/// Why metrics of a named pod are not used.
+const NO_POD: &str = "no running pod has this name: correct NAMESPACE/POD:PORT=FILE";
 /// Proxies, in words.
 const PROXIES: &str = "proxies";
 
@@ -194,6 +198,43 @@ fn of_pods<'a>(
         ctx.gap(metrics_missing(ctx, format!("the metrics of {}", some(&missing, NAMED))));
     }
     Ok(found)
+}
+
+/// Notes metrics that were given and belong to no pod: a name exists in two namespaces, which the linkerd command does
+/// not print, or the pod that a file names does not run.
+///
+/// # Errors
+/// Pods are unavailable, or no output was provided.
+pub(super) fn note_unused(ctx: &Context<'_>) -> Result<(), Missing> {
+    let given = ctx.diagnostics()?;
+    if given.iter().any(|one| one.said.of_sample().is_some()) {
+        return Ok(());
+    }
+    let mut pods: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for pod in ctx.partial_list::<Pod>()?.iter().filter(|pod| !pod.is_finished()) {
+        pods.entry(&pod.metadata.name).or_default().push(&pod.metadata.namespace);
+    }
+    let mut unused: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let each = given.iter().filter_map(|one| one.said.of_proxy().or_else(|| one.said.of_controller()));
+    for one in each {
+        let namespaces = pods.get(one.pod.as_str()).map_or(&[][..], Vec::as_slice);
+        if one.namespace.is_empty() && namespaces.len() > 1 {
+            unused.entry(SEVERAL).or_default().push(one.pod.clone());
+        } else if !one.namespace.is_empty() && !namespaces.contains(&one.namespace.as_str()) {
+            unused.entry(NO_POD).or_default().push(format!("{}/{}", one.namespace, one.pod));
+        }
+    }
+    for (message, mut names) in unused {
+        names.sort();
+        names.dedup();
+        let why = Why::Failed { message: message.to_owned() };
+        ctx.gap(ctx.missing(
+            Item::Diagnostics,
+            why,
+            format!("the metrics in the files for {}", some(&names, NAMED)),
+        ));
+    }
+    Ok(())
 }
 
 /// Notes families of which a Prometheus server returned no series: there may be none, or it does not store them.

@@ -2,19 +2,76 @@
 //! text, and proxies do not read them again. The control plane's own proxies read the ConfigMap
 //! when they start, and are left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS};
-use crate::certificates::{BundlePrint, from_restored_bundle};
+use crate::certificates::{BundlePrint, Certificate, from_bundle, from_restored_bundle};
 use crate::checks::Context;
+use crate::checks::diagnosed::name_of;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, is_hidden, written};
+use crate::checks::words::some;
+use crate::fetched::Why;
 use crate::finding::{Evidence, Moment};
+use crate::item::Item;
+use crate::item::diagnostic::Diagnostic;
 use crate::missing::Missing;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::moments;
 use crate::model::owners::Owner;
 use crate::objects::container::TRUST_ANCHORS;
 use crate::objects::{ConfigMap, Pod};
+
+/// Number of pods in a gap.
+const NAMED: usize = 3;
+/// The error of certificates that cannot be parsed.
+const UNREADABLE: &str = "the certificates are not valid";
+
+/// The certificates that proxies serve, each proxy's own first. Those that could not be read are noted as a gap.
+///
+/// # Errors
+/// Pods are unavailable, or no output of `linkerd diagnostics` and no certificates were provided.
+pub(super) fn served<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, Vec<Certificate>)>, Missing> {
+    let pods = ctx.partial_list::<Pod>()?;
+    Ok(served_by(ctx, pods, ctx.diagnostics()?))
+}
+
+/// The certificates in some of the provided evidence, as [`served`].
+pub(super) fn served_by<'a>(
+    ctx: &Context<'_>,
+    pods: &'a [Pod],
+    given: &[Diagnostic],
+) -> Vec<(&'a Pod, Vec<Certificate>)> {
+    let pods: HashMap<(&str, &str), &Pod> = pods.iter().map(|pod| (pod.metadata.key(), pod)).collect();
+    let (mut all, mut failed) = (Vec::new(), BTreeMap::<&str, Vec<String>>::new());
+    for one in given.iter().filter_map(|one| one.said.of_certificates()) {
+        let Some(pod) = pods.get(&(one.namespace.as_str(), one.pod.as_str())) else { continue };
+        if !ctx.judges(&one.namespace) || pod.is_finished() {
+            continue;
+        }
+        match from_bundle(&one.chain) {
+            Ok(chain) if !chain.is_empty() => all.push((*pod, chain)),
+            _ if one.chain.is_empty() && one.error.is_empty() => {}
+            _ => {
+                let error = if one.chain.is_empty() { one.error.as_str() } else { UNREADABLE };
+                failed.entry(error).or_default().push(name_of(pod));
+            }
+        }
+    }
+    for (error, pods) in failed {
+        let why = Why::Failed { message: error.to_owned() };
+        ctx.gap(ctx.missing(
+            Item::Diagnostics,
+            why,
+            format!("certificates served by {}", some(&pods, NAMED)),
+        ));
+    }
+    all
+}
+
+/// Evidence from the certificate that a proxy serves.
+pub(super) fn quoted_certificate(pod: &Pod, said: String) -> Evidence {
+    Evidence::other(format!("TLS of the proxy, Pod {}", name_of(pod)), said)
+}
 
 /// Pods of one workload that have the same bundle.
 pub(super) struct Holders<'a> {

@@ -1,30 +1,24 @@
 //! `proxy-certificate-of-old-issuer`: proxies got their certificates before the current issuer existed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::{fmt, slice};
 
 use jiff::Timestamp;
 
-use super::identity::issuer;
-use crate::certificates::{Certificate, Trust, from_bundle, trust};
-use crate::checks::diagnosed::{exporting, name_of, proxies, quoted};
+use super::identity::{IN_FORCE, bundles, issuer};
+use super::proxies::{quoted_certificate, served};
+use crate::certificates::{Certificate, Trust, trust};
+use crate::checks::diagnosed::{by_workload, exporting, name_of, proxies, quoted};
 use crate::checks::restart::{self, Needs};
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, StepKind};
-use crate::item::Item;
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
 use crate::knowledge::MetricMeaning::CertificateRefreshedAt;
-use crate::missing::Missing;
 use crate::model::owners::Owner;
 use crate::objects::Pod;
 
 /// The number of quoted proxies.
 const QUOTED: usize = 5;
-/// Number of pods in a gap.
-const NAMED: usize = 3;
-/// The error of certificates that cannot be parsed.
-const UNREADABLE: &str = "the certificates are not valid";
 
 /// Why a proxy's certificate is of another issuer.
 enum Proof {
@@ -66,7 +60,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             || !matches!(trust(slice::from_ref(leaf), slice::from_ref(issuer.certificate())), Trust::No);
         (!is_own).then(|| (*pod, Proof::Served(Box::new(leaf.clone()))))
     });
-    let mut old: Vec<(&Pod, Proof)> = of_others.collect();
+    let of_others: Vec<(&Pod, Proof)> = of_others.collect();
+    // The bundles decide only what follows for these.
+    let untrusted = if of_others.is_empty() { Vec::new() } else { untrusted(ctx, &served) };
+    let is_untrusted =
+        |pod: &Pod| untrusted.iter().any(|(other, _)| other.metadata.key() == pod.metadata.key());
+    let mut old: Vec<(&Pod, Proof)> = of_others.into_iter().filter(|(pod, _)| !is_untrusted(pod)).collect();
+    let mut findings: Vec<Finding> = by_workload(ctx, untrusted.iter().copied())
+        .into_iter()
+        .map(|(subject, all)| not_trusted(ctx, subject, &all))
+        .collect();
     let by_time = all.into_iter().filter_map(|(pod, metrics)| {
         #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
         let refreshed = metrics.value(CertificateRefreshedAt)? as i64;
@@ -76,15 +79,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     old.extend(by_time);
     if old.is_empty() {
-        return Ok(Vec::new().into());
+        return Ok(findings.into());
     }
     let more = old.len().saturating_sub(QUOTED);
-    let said = old.iter().take(QUOTED).map(|(pod, proof)| {
-        let object = match proof {
-            Proof::IssuedAt(_) => return quoted(pod, proof.to_string()),
-            Proof::Served(_) => format!("TLS of the proxy, Pod {}", name_of(pod)),
-        };
-        Evidence::other(object, proof.to_string())
+    let said = old.iter().take(QUOTED).map(|(pod, proof)| match proof {
+        Proof::IssuedAt(_) => quoted(pod, proof.to_string()),
+        Proof::Served(_) => quoted_certificate(pod, proof.to_string()),
     });
     let rest = (more > 0).then(|| issuer.quoted(format!("and {more} more proxies")));
     let names: Vec<String> = old.iter().map(|(pod, _)| name_of(pod)).collect();
@@ -107,35 +107,58 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(issuer.quoted(format!("not before {made}")))
         .evidences(said.chain(rest))
         .remedy(remedy);
-    Ok(vec![finding].into())
+    findings.push(finding);
+    Ok(findings.into())
 }
 
-/// The certificates that proxies serve. Those that could not be read are noted as a gap.
-fn served<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, Vec<Certificate>)>, Missing> {
-    let pods = ctx.partial_list::<Pod>()?;
-    let pods: HashMap<(&str, &str), &Pod> = pods.iter().map(|pod| (pod.metadata.key(), pod)).collect();
-    let (mut all, mut failed) = (Vec::new(), BTreeMap::<&str, Vec<String>>::new());
-    for one in ctx.diagnostics()?.iter().filter_map(|one| one.said.of_certificates()) {
-        let Some(pod) = pods.get(&(one.namespace.as_str(), one.pod.as_str())) else { continue };
-        if !ctx.judges(&one.namespace) || pod.is_finished() {
-            continue;
+/// The proxies whose certificates chain to no anchor of the current bundle. A proxy that serves its own certificate
+/// alone may still chain to one.
+fn untrusted<'s, 'a>(
+    ctx: &Context<'_>,
+    served: &'s [(&'a Pod, Vec<Certificate>)],
+) -> Vec<(&'a Pod, &'s Certificate)> {
+    let bundles = match bundles(ctx) {
+        Ok(bundles) => bundles,
+        Err(Unjudged::Missing(missing)) => {
+            ctx.gap(missing);
+            return Vec::new();
         }
-        match from_bundle(&one.chain) {
-            Ok(chain) if !chain.is_empty() => all.push((*pod, chain)),
-            _ if one.chain.is_empty() && one.error.is_empty() => {}
-            _ => {
-                let error = if one.chain.is_empty() { one.error.as_str() } else { UNREADABLE };
-                failed.entry(error).or_default().push(name_of(pod));
-            }
-        }
+        // Another check reports it.
+        Err(_) => return Vec::new(),
+    };
+    let Some(current) = bundles.iter().find(|bundle| bundle.in_force) else { return Vec::new() };
+    let chains = served.iter().filter(|(_, chain)| chain.len() > 1);
+    let lost = chains.filter(|(_, chain)| trust(chain, &current.anchors) == Trust::No);
+    lost.filter_map(|(pod, chain)| Some((*pod, chain.first()?))).collect()
+}
+
+fn not_trusted(ctx: &Context<'_>, subject: Subject, all: &[(&Pod, &Certificate)]) -> Finding {
+    let said = all.iter().take(QUOTED).map(|(pod, leaf)| {
+        quoted_certificate(
+            pod,
+            format!(
+                "serves a certificate of {}, valid until {}, which chains to no anchor in {IN_FORCE}",
+                leaf.issuer(),
+                leaf.not_after()
+            ),
+        )
+    });
+    let mut owners: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
+    for (pod, _) in all {
+        owners.entry(ctx.owners().owner(pod)).or_default().push(pod.metadata.name.clone());
     }
-    for (error, pods) in failed {
-        let why = Why::Failed { message: error.to_owned() };
-        ctx.gap(ctx.missing(
-            Item::Diagnostics,
-            why,
-            format!("certificates served by {}", some(&pods, NAMED)),
-        ));
-    }
-    Ok(all)
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        "If other pods still trust the previous anchor, add it to the bundle again until all pods were restarted",
+    );
+    let act = "Restart the workload: a new proxy requests a certificate of the current issuer";
+    ctx.finding(
+        subject,
+        "the proxy's certificate chains to no current trust anchor: every proxy with the current anchors rejects its \
+         connections",
+    )
+    .severity(Severity::Error)
+    .parameter("not-trusted")
+    .evidences(said)
+    .remedy(restart::of_workloads(ctx, remedy, Needs::NewPods, act, &owners))
 }
