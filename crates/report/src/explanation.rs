@@ -240,7 +240,7 @@ fn of_proxy(knowledge: &Knowledge, kind: TextKind, value: &str) -> Explanation {
 
 fn of_error(kind: TextKind, text: &str, row: &ProxyError) -> Explanation {
     let source = format!("pasted.yaml: {}; {}", row.id, row.place);
-    let program = (kind == TextKind::LogLine).then(|| "linkerd-proxy".to_owned());
+    let program = writer(text).filter(|_| kind == TextKind::LogLine).map(str::to_owned);
     Explanation {
         answered_by: row.answered_by,
         program,
@@ -270,9 +270,10 @@ fn of_line(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
     if !exits.is_empty() {
         return exits;
     }
-    let line = without_grpc_status(line);
+    // Of a line of destination, the text before the error decides.
+    let line = if writer(line) == Some("destination") { line } else { without_grpc_status(line) };
     // Applications write similar texts.
-    let kind = if is_line_of_proxy(line) { TextKind::LogLine } else { TextKind::ProxyError };
+    let kind = if writer(line).is_some() { TextKind::LogLine } else { TextKind::ProxyError };
     // The last field of a structured log line of any program.
     let line = if kind == TextKind::LogLine {
         line
@@ -306,9 +307,15 @@ fn without_grpc_status(line: &str) -> &str {
         .map_or(line, |(_, text)| text)
 }
 
-/// Whether a line is of the log of a proxy: it names the module of the proxy that wrote it.
-fn is_line_of_proxy(line: &str) -> bool {
-    line.contains("linkerd_") || line.contains("linkerd2_proxy")
+/// The program of Linkerd whose log a line is of: it names the module or the component that wrote it.
+fn writer(line: &str) -> Option<&'static str> {
+    const WRITERS: [(&str, &[&str]); 3] = [
+        ("policy", &["linkerd_policy_controller", "kubert::", "kube_client::", "kube::client"]),
+        ("linkerd-proxy", &["linkerd_", "linkerd2_", "rustls::"]),
+        ("destination", &["component=endpoint-translator", "component=server", " from indexer "]),
+    ];
+    let names = |pieces: &[&str]| pieces.iter().any(|piece| line.contains(piece));
+    WRITERS.into_iter().find(|(_, pieces)| names(pieces)).map(|(program, _)| program)
 }
 
 /// A failed ADD of linkerd-cni.
