@@ -239,11 +239,13 @@ pub(super) fn command() -> Vec<String> {
 /// A token may not look like one, so the value of its flag is never shown.
 fn shown(words: impl Iterator<Item = String>) -> Vec<String> {
     const FLAG: &str = "--token";
-    let mut secret = false;
+    let (mut secret, mut named) = (false, false);
     let each = words.map(|word| {
         let was_flag = std::mem::replace(&mut secret, word == FLAG);
+        let is_namespace = std::mem::replace(&mut named, matches!(word.as_str(), "-n" | "--namespace"));
         match word.strip_prefix(FLAG) {
             _ if was_flag => "REDACTED".to_owned(),
+            _ if is_namespace => crate::redact::object_name(&word).into_owned(),
             Some(value) if value.starts_with('=') => format!("{FLAG}=REDACTED"),
             _ => crate::redact::text(&word).into_owned(),
         }

@@ -100,7 +100,8 @@ pub fn shapes() -> Vec<Shape> {
         own("block scalar", format!("token: |\n  {WORD}\n").replace("|\n  ", "")),
         shape("aws", format!("key AKIA{}", "IOSFODNN7EXAMPLE"), &["IOSFODNN7"]),
         shape("github", "ghp_abcdefCanary0123456789".to_owned(), &["Canary01234"]),
-        shape("slack", "xoxb-1234-canaryword".to_owned(), &["canaryword"]),
+        // In lower case, it would be a valid name.
+        shape("slack", "xoxb-1234-Canaryword".to_owned(), &["Canaryword"]),
         shape("google", "AIzaSyCanary-0123".to_owned(), &["SyCanary"]),
     ]
 }

@@ -165,11 +165,11 @@ const GROUP: &str = "policy.networking.k8s.io";
 const PASSES: &str = "{spec: {tier: word, subject: {namespaces: selector, pods: {namespaceSelector: \
                       selector, podSelector: selector}}, ingress: {action: word, from: {namespaces: \
                       selector, pods: {namespaceSelector: selector, podSelector: selector}}, ports: \
-                      {portNumber: {protocol: word}, namedPort: text, portRange: {protocol: word}}, \
-                      protocols: {destinationNamedPort: text}}, egress: {action: word, to: {namespaces: \
+                      {portNumber: {protocol: word}, namedPort: object, portRange: {protocol: word}}, \
+                      protocols: {destinationNamedPort: object}}, egress: {action: word, to: {namespaces: \
                       selector, pods: {namespaceSelector: selector, podSelector: selector}, nodes: selector, \
-                      networks: word}, ports: {portNumber: {protocol: word}, namedPort: text, portRange: \
-                      {protocol: word}}, protocols: {destinationNamedPort: text}}}}";
+                      networks: word}, ports: {portNumber: {protocol: word}, namedPort: object, portRange: \
+                      {protocol: word}}, protocols: {destinationNamedPort: object}}}}";
 
 /// Lists of `AdminNetworkPolicy`.
 #[derive(Debug, Clone, Copy)]

@@ -161,8 +161,8 @@ impl Listed for ValidatingAdmissionPolicyBinding {
     type Object = ValidatingAdmissionPolicyBinding;
     const KIND: Kind = Kind::ValidatingAdmissionPolicyBinding;
     const INFO: KindInfo = KindInfo {
-        passes: "{spec: {policyName: text, matchResources: admission-match, validationActions: word, \
-            paramRef: {name: text, namespace: text, parameterNotFoundAction: word, selector: selector}}}",
+        passes: "{spec: {policyName: object, matchResources: admission-match, validationActions: word, \
+            paramRef: {name: object, namespace: object, parameterNotFoundAction: word, selector: selector}}}",
         ..KindInfo::of_cluster(
             "admissionregistration.k8s.io",
             "v1",

@@ -164,18 +164,18 @@ object!(CalicoPolicy);
 object!(CalicoTier);
 
 const STORED: &str = "crd.projectcalico.org";
-const RULES: &str = "{spec: {tier: text, selector: text, namespaceSelector: text, serviceAccountSelector: \
-                     text, types: word, ingress: {action: word, protocol: word, notProtocol: word, source: \
-                     {nets: word, notNets: word, selector: text, notSelector: text, namespaceSelector: text, \
-                     serviceAccounts: {names: text, selector: text}, ports: text, notPorts: text}, \
-                     destination: {nets: word, notNets: word, selector: text, notSelector: text, \
-                     namespaceSelector: text, serviceAccounts: {names: text, selector: text}, ports: text, \
-                     notPorts: text}}, egress: {action: word, protocol: word, notProtocol: word, source: \
-                     {nets: word, notNets: word, selector: text, notSelector: text, namespaceSelector: text, \
-                     serviceAccounts: {names: text, selector: text}, ports: text, notPorts: text}, \
-                     destination: {nets: word, notNets: word, selector: text, notSelector: text, \
-                     namespaceSelector: text, serviceAccounts: {names: text, selector: text}, ports: text, \
-                     notPorts: text}}}}";
+const RULES: &str = "{spec: {tier: object, selector: selectors, namespaceSelector: selectors, serviceAccountSelector: \
+                     selectors, types: word, ingress: {action: word, protocol: word, notProtocol: word, source: \
+                     {nets: word, notNets: word, selector: selectors, notSelector: selectors, namespaceSelector: \
+                     selectors, serviceAccounts: {names: object, selector: selectors}, ports: object, notPorts: \
+                     object}, destination: {nets: word, notNets: word, selector: selectors, notSelector: selectors, \
+                     namespaceSelector: selectors, serviceAccounts: {names: object, selector: selectors}, ports: \
+                     object, notPorts: object}}, egress: {action: word, protocol: word, notProtocol: word, source: \
+                     {nets: word, notNets: word, selector: selectors, notSelector: selectors, namespaceSelector: \
+                     selectors, serviceAccounts: {names: object, selector: selectors}, ports: object, notPorts: \
+                     object}, destination: {nets: word, notNets: word, selector: selectors, notSelector: selectors, \
+                     namespaceSelector: selectors, serviceAccounts: {names: object, selector: selectors}, ports: \
+                     object, notPorts: object}}}}";
 
 /// Lists of Calico's own `NetworkPolicy`.
 #[derive(Debug, Clone, Copy)]

@@ -75,7 +75,7 @@ impl Listed for CertManagerCertificate {
     type Object = ManagedCertificate;
     const KIND: Kind = Kind::CertManagerCertificate;
     const INFO: KindInfo = KindInfo {
-        passes: "{spec: {commonName: text, secretName: text, privateKey: {algorithm: word, rotationPolicy: \
+        passes: "{spec: {commonName: object, secretName: object, privateKey: {algorithm: word, rotationPolicy: \
                  word}}, status: {conditions: conditions, notBefore: text, notAfter: text, renewalTime: text}}",
         ..KindInfo::namespaced("cert-manager.io", "v1", "Certificate", "certificates")
     };
@@ -170,8 +170,8 @@ impl Listed for Bundle {
     type Object = TrustBundle;
     const KIND: Kind = Kind::Bundle;
     const INFO: KindInfo = KindInfo {
-        passes: "{spec: {sources: {secret: {name: text, key: text}, configMap: {name: text, key: text}}, target: \
-                 {configMap: {key: text}, namespaceSelector: selector}}, status: {conditions: conditions}}",
+        passes: "{spec: {sources: {secret: {name: object, key: object}, configMap: {name: object, key: object}}, \
+                 target: {configMap: {key: object}, namespaceSelector: selector}}, status: {conditions: conditions}}",
         ..KindInfo::of_cluster("trust.cert-manager.io", "v1alpha1", "Bundle", "bundles")
     };
 }

@@ -208,7 +208,7 @@ macro_rules! passes {
         concat!(
             "{", $way, "Endpoints: selector, ", $way, "Entities: word, ", $way, "CIDR: word, ",
             $way, "CIDRSet: {cidr: word, except: word}, ", $way, "Nodes: selector, ",
-            "toPorts: {ports: {port: text, protocol: word}, rules: {dns: {matchPattern: text}}}, ",
+            "toPorts: {ports: {port: object, protocol: word}, rules: {dns: {matchPattern: object}}}, ",
             "authentication: {mode: word}}"
         )
     };

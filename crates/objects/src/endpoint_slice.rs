@@ -126,8 +126,8 @@ impl Listed for EndpointSlice {
     type Object = EndpointSlice;
     const KIND: Kind = Kind::EndpointSlice;
     const INFO: KindInfo = KindInfo {
-        passes: "{addressType: word, ports: {name: text, protocol: word, appProtocol: word}, endpoints: {addresses: \
-             word, hostname: text, nodeName: text, zone: text, targetRef: reference}}",
+        passes: "{addressType: word, ports: {name: object, protocol: word, appProtocol: word}, endpoints: {addresses: \
+             word, hostname: object, nodeName: object, zone: object, targetRef: reference}}",
         ..KindInfo::namespaced("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
     };
 }

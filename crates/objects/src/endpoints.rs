@@ -11,8 +11,8 @@ impl Listed for Endpoints {
     const KIND: Kind = Kind::Endpoints;
     const INFO: KindInfo = KindInfo {
         aliases: &["ep"],
-        passes: "{addressType: word, ports: {name: text, protocol: word, appProtocol: word}, endpoints: {addresses: \
-             word, hostname: text, nodeName: text, zone: text, targetRef: reference}}",
+        passes: "{addressType: word, ports: {name: object, protocol: word, appProtocol: word}, endpoints: {addresses: \
+             word, hostname: object, nodeName: object, zone: object, targetRef: reference}}",
         ..KindInfo::namespaced("", "v1", "Endpoints", "endpoints")
     };
 }

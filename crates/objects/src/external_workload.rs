@@ -93,8 +93,8 @@ impl Listed for ExternalWorkload {
     const KIND: Kind = Kind::ExternalWorkload;
     const INFO: KindInfo = KindInfo {
         older: &["v1alpha1"],
-        passes: "{spec: {meshTLS: {identity: text, serverName: text}, meshTls: {identity: text, serverName: \
-                 text}, ports: {name: text, protocol: word}, workloadIPs: {ip: word}}, status: {conditions: \
+        passes: "{spec: {meshTLS: {identity: object, serverName: object}, meshTls: {identity: object, serverName: \
+                 object}, ports: {name: object, protocol: word}, workloadIPs: {ip: word}}, status: {conditions: \
                  conditions}}",
         ..KindInfo::namespaced("workload.linkerd.io", "v1beta1", "ExternalWorkload", "externalworkloads")
     };

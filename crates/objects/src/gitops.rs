@@ -307,8 +307,8 @@ impl Listed for HelmRelease {
     const INFO: KindInfo = KindInfo {
         older: &["v2beta2", "v2beta1"],
         aliases: &["hr"],
-        passes: "{spec: {chart: {spec: {chart: text}}, targetNamespace: text}, status: {conditions: \
-                 conditions, history: {chartName: text}}}",
+        passes: "{spec: {chart: {spec: {chart: object}}, targetNamespace: object}, status: {conditions: \
+                 conditions, history: {chartName: object}}}",
         ..KindInfo::namespaced("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases")
     };
 }
@@ -321,11 +321,11 @@ impl Listed for Application {
     type Object = ArgoApplication;
     const KIND: Kind = Kind::Application;
     const INFO: KindInfo = KindInfo {
-        passes: "{spec: {destination: {name: text, server: address, namespace: text}, source: {chart: text}, \
-                 sources: {chart: text}, ignoreDifferences: {group: text, kind: text, name: text, namespace: \
-                 text}}, status: {conditions: conditions, reconciledAt: text, resources: {group: text, kind: word, \
-                 namespace: text, name: text, status: word}, operationState: {phase: word, message: sentence, \
-                 syncResult: {resources: {kind: word, namespace: text, name: text, status: word, message: \
+        passes: "{spec: {destination: {name: object, server: address, namespace: object}, source: {chart: object}, \
+                 sources: {chart: object}, ignoreDifferences: {group: object, kind: object, name: object, namespace: \
+                 object}}, status: {conditions: conditions, reconciledAt: text, resources: {group: object, kind: word, \
+                 namespace: object, name: object, status: word}, operationState: {phase: word, message: sentence, \
+                 syncResult: {resources: {kind: word, namespace: object, name: object, status: word, message: \
                  sentence}}}}}",
         ..KindInfo::namespaced("argoproj.io", "v1alpha1", "Application", "applications")
     };

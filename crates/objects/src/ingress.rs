@@ -101,9 +101,9 @@ impl Listed for Ingress {
     const KIND: Kind = Kind::Ingress;
     const INFO: KindInfo = KindInfo {
         aliases: &["ing"],
-        passes: "{spec: {ingressClassName: text, defaultBackend: {service: {name: text, port: {name: \
-                 text}}}, rules: {http: {paths: {path: text, pathType: word, backend: {service: {name: text, \
-                 port: {name: text}}}}}}}}",
+        passes: "{spec: {ingressClassName: object, defaultBackend: {service: {name: object, port: {name: \
+                 object}}}, rules: {http: {paths: {path: text, pathType: word, backend: {service: {name: object, \
+                 port: {name: object}}}}}}}}",
         ..KindInfo::namespaced("networking.k8s.io", "v1", "Ingress", "ingresses")
     };
 }

@@ -42,7 +42,7 @@ impl Listed for IngressClass {
     type Object = IngressClass;
     const KIND: Kind = Kind::IngressClass;
     const INFO: KindInfo = KindInfo {
-        passes: "{spec: {controller: text}}",
+        passes: "{spec: {controller: object}}",
         ..KindInfo::of_cluster("networking.k8s.io", "v1", "IngressClass", "ingressclasses")
     };
 }

@@ -75,7 +75,7 @@ impl Listed for IngressRoute {
     type Object = IngressRoute;
     const KIND: Kind = Kind::IngressRoute;
     const INFO: KindInfo = KindInfo {
-        passes: "{spec: {routes: {services: {kind: word, name: text, namespace: text, port: text}}}}",
+        passes: "{spec: {routes: {services: {kind: word, name: object, namespace: object, port: object}}}}",
         ..KindInfo::namespaced("traefik.io", "v1alpha1", "IngressRoute", "ingressroutes")
     };
 }

@@ -132,11 +132,11 @@ impl Listed for Link {
     const KIND: Kind = Kind::Link;
     const INFO: KindInfo = KindInfo {
         older: &["v1alpha2", "v1alpha1"],
-        passes: "{spec: {targetClusterName: text, targetClusterDomain: text, targetClusterLinkerdNamespace: \
-                 text, clusterCredentialsSecret: text, gatewayAddress: address, gatewayPort: word, \
+        passes: "{spec: {targetClusterName: object, targetClusterDomain: object, targetClusterLinkerdNamespace: \
+                 object, clusterCredentialsSecret: object, gatewayAddress: address, gatewayPort: word, \
                  gatewayIdentity: address, probeSpec: spec-probe, selector: selector, \
-                 remoteDiscoverySelector: selector, federatedServiceSelector: selector, excludedLabels: text, \
-                 excludedAnnotations: text}, status: {mirrorServices: link-service, federatedServices: \
+                 remoteDiscoverySelector: selector, federatedServiceSelector: selector, excludedLabels: object, \
+                 excludedAnnotations: object}, status: {mirrorServices: link-service, federatedServices: \
                  link-service}}",
         ..KindInfo::namespaced("multicluster.linkerd.io", "v1alpha3", "Link", "links")
     };

@@ -32,7 +32,7 @@ impl Listed for MeshTLSAuthentication {
     const KIND: Kind = Kind::MeshTLSAuthentication;
     const INFO: KindInfo = KindInfo {
         aliases: &["meshtlsauthn"],
-        passes: "{spec: {identities: text, identityRefs: reference}}",
+        passes: "{spec: {identities: object, identityRefs: reference}}",
         ..KindInfo::namespaced(
             "policy.linkerd.io",
             "v1alpha1",

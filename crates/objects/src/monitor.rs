@@ -107,9 +107,9 @@ impl Listed for PodMonitor {
     const KIND: Kind = Kind::PodMonitor;
     const INFO: KindInfo = KindInfo {
         aliases: &["pmon"],
-        passes: "{spec: {selector: selector, namespaceSelector: {matchNames: text}, \
-                 podMetricsEndpoints: {port: text, targetPort: text, \
-                 relabelings: {sourceLabels: text, regex: text}}}}",
+        passes: "{spec: {selector: selector, namespaceSelector: {matchNames: object}, \
+                 podMetricsEndpoints: {port: object, targetPort: object, \
+                 relabelings: {sourceLabels: object, regex: text}}}}",
         ..KindInfo::namespaced("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors")
     };
 }
@@ -123,9 +123,9 @@ impl Listed for ServiceMonitor {
     const KIND: Kind = Kind::ServiceMonitor;
     const INFO: KindInfo = KindInfo {
         aliases: &["smon"],
-        passes: "{spec: {selector: selector, namespaceSelector: {matchNames: text}, \
-                 endpoints: {port: text, targetPort: text, \
-                 relabelings: {sourceLabels: text, regex: text}}}}",
+        passes: "{spec: {selector: selector, namespaceSelector: {matchNames: object}, \
+                 endpoints: {port: object, targetPort: object, \
+                 relabelings: {sourceLabels: object, regex: text}}}}",
         ..KindInfo::namespaced("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors")
     };
 }

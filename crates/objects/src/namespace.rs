@@ -40,7 +40,7 @@ impl Listed for Namespace {
     const KIND: Kind = Kind::Namespace;
     const INFO: KindInfo = KindInfo {
         aliases: &["ns"],
-        passes: "{spec: {finalizers: text}, status: {phase: word, conditions: conditions}}",
+        passes: "{spec: {finalizers: object}, status: {phase: word, conditions: conditions}}",
         ..KindInfo::of_cluster("", "v1", "Namespace", "namespaces")
     };
 }

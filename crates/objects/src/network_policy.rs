@@ -87,9 +87,9 @@ impl Listed for NetworkPolicy {
     const INFO: KindInfo = KindInfo {
         aliases: &["netpol"],
         passes: "{spec: {podSelector: selector, policyTypes: word, \
-                 ingress: {ports: {protocol: word, port: text}, from: {podSelector: selector, \
+                 ingress: {ports: {protocol: word, port: object}, from: {podSelector: selector, \
                  namespaceSelector: selector, ipBlock: {cidr: word, except: word}}}, egress: {ports: {protocol: word, \
-                 port: text}, to: {podSelector: selector, namespaceSelector: selector, ipBlock: {cidr: word, \
+                 port: object}, to: {podSelector: selector, namespaceSelector: selector, ipBlock: {cidr: word, \
                  except: word}}}}}",
         ..KindInfo::namespaced("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies")
     };

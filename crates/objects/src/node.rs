@@ -144,10 +144,10 @@ impl Listed for Node {
     const KIND: Kind = Kind::Node;
     const INFO: KindInfo = KindInfo {
         aliases: &["no"],
-        passes: "{spec: {providerID: text, podCIDR: word, podCIDRs: word, taints: {key: text, value: text, effect: \
+        passes: "{spec: {providerID: text, podCIDR: word, podCIDRs: word, taints: {key: object, value: label, effect: \
              word, timeAdded: word}}, status: {conditions: conditions, nodeInfo: {kubeletVersion: word, \
              kubeProxyVersion: word, osImage: text, operatingSystem: word, architecture: word, kernelVersion: \
-             word, containerRuntimeVersion: word}, addresses: {type: word, address: text}, capacity: quantities, \
+             word, containerRuntimeVersion: word}, addresses: {type: word, address: object}, capacity: quantities, \
              allocatable: quantities}}",
         ..KindInfo::of_cluster("", "v1", "Node", "nodes")
     };

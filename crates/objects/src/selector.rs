@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer};
 use super::meta::nullable;
 use super::texts::Texts;
 use crate::names::{is_label_key, is_label_value};
+use crate::redact::is_marked;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -51,6 +52,13 @@ impl LabelSelector {
             })
     }
 
+    /// Whether a key or a value of it was redacted, so that it cannot be written again.
+    pub fn is_redacted(&self) -> bool {
+        let labels = self.match_labels.iter().any(|(key, value)| is_marked(key) || is_marked(value));
+        let listed = |one: &LabelRequirement| one.values.iter().flatten().any(|value| is_marked(value));
+        labels || self.match_expressions.iter().any(|one| is_marked(&one.key) || listed(one))
+    }
+
     /// Reason why Kubernetes' library rejects it, if it does. Schemas of Linkerd's kinds accept it.
     pub fn invalid(&self) -> Option<String> {
         if let Some(key) = &self.match_labels.no_text {
@@ -62,10 +70,10 @@ impl LabelSelector {
             values.map(|value| (one.key.as_str(), value.as_str())).chain([(one.key.as_str(), "")])
         });
         for (key, value) in labels.chain(expressions) {
-            if !is_label_key(key) {
+            if !is_label_key(key) && !is_marked(key) {
                 return Some(format!("{key:?} is not a valid label key"));
             }
-            if !is_label_value(value) {
+            if !is_label_value(value) && !is_marked(value) {
                 return Some(format!("{value:?} is not a valid value of the label {key}"));
             }
         }
@@ -86,7 +94,9 @@ impl LabelSelector {
     /// Reason why no object can match it, by the rules of Linkerd's policy controller, if that follows from
     /// the selector alone. Schemas of Linkerd's kinds accept such selectors.
     pub fn matches_nothing_in_policy(&self) -> Option<String> {
-        let impossible = |key: &str, value: &str| match (is_label_key(key), is_label_value(value)) {
+        let is_value = |value: &str| is_label_value(value) || is_marked(value);
+        let impossible = |key: &str, value: &str| match (is_label_key(key) || is_marked(key), is_value(value))
+        {
             (false, _) => Some(format!("{key:?} is not a valid label key")),
             (true, false) => Some(format!("{value:?} is not a valid value of a label")),
             (true, true) => None,

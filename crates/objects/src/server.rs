@@ -46,7 +46,7 @@ impl Listed for Server {
     const INFO: KindInfo = KindInfo {
         aliases: &["srv"],
         older: &["v1beta2", "v1beta1"],
-        passes: "{spec: {podSelector: selector, externalWorkloadSelector: selector, port: text, proxyProtocol: word, \
+        passes: "{spec: {podSelector: selector, externalWorkloadSelector: selector, port: object, proxyProtocol: word, \
                  accessPolicy: word}}",
         ..KindInfo::namespaced("policy.linkerd.io", "v1beta3", "Server", "servers")
     };

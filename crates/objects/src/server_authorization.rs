@@ -81,8 +81,8 @@ impl Listed for ServerAuthorization {
     const KIND: Kind = Kind::ServerAuthorization;
     const INFO: KindInfo = KindInfo {
         aliases: &["saz", "serverauthz", "srvauthz"],
-        passes: "{spec: {server: {name: text, selector: selector}, client: {networks: {cidr: word, except: word}, \
-                 meshTLS: {identities: text, serviceAccounts: named}}}}",
+        passes: "{spec: {server: {name: object, selector: selector}, client: {networks: {cidr: word, except: word}, \
+                 meshTLS: {identities: object, serviceAccounts: named}}}}",
         ..KindInfo::namespaced("policy.linkerd.io", "v1beta1", "ServerAuthorization", "serverauthorizations")
     };
 }

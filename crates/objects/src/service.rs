@@ -276,10 +276,10 @@ impl Listed for Service {
     const INFO: KindInfo = KindInfo {
         aliases: &["svc"],
         passes: "{spec: {clusterIP: word, clusterIPs: word, type: word, externalName: address, selector: \
-                 labels, ports: {name: text, protocol: word, appProtocol: word, targetPort: text}, ipFamilies: word, \
-                 ipFamilyPolicy: word, sessionAffinity: word, internalTrafficPolicy: word, \
-                 externalTrafficPolicy: word}, status: {loadBalancer: {ingress: {ip: text, hostname: \
-                 text}}}}",
+                 labels, ports: {name: object, protocol: word, appProtocol: word, targetPort: object}, ipFamilies: \
+                 word, ipFamilyPolicy: word, sessionAffinity: word, internalTrafficPolicy: word, \
+                 externalTrafficPolicy: word}, status: {loadBalancer: {ingress: {ip: object, hostname: \
+                 object}}}}",
         ..KindInfo::namespaced("", "v1", "Service", "services")
     };
 }

@@ -122,7 +122,7 @@ impl Listed for ServiceProfile {
     const INFO: KindInfo = KindInfo {
         aliases: &["sp"],
         passes: "{spec: {routes: {name: name, timeout: word, condition: profile-match}, \
-                 dstOverrides: {authority: text, weight: word}, retryBudget: {ttl: word}}}",
+                 dstOverrides: {authority: object, weight: word}, retryBudget: {ttl: word}}}",
         ..KindInfo::namespaced("linkerd.io", "v1alpha2", "ServiceProfile", "serviceprofiles")
     };
 }

@@ -41,7 +41,7 @@ impl Listed for TrafficSplit {
     const KIND: Kind = Kind::TrafficSplit;
     const INFO: KindInfo = KindInfo {
         older: &["v1alpha4", "v1alpha3", "v1alpha1"],
-        passes: "{spec: {service: text, backends: {service: text, weight: word}}}",
+        passes: "{spec: {service: object, backends: {service: object, weight: word}}}",
         ..KindInfo::namespaced("split.smi-spec.io", "v1alpha2", "TrafficSplit", "trafficsplits")
     };
 }

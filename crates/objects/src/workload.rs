@@ -97,8 +97,8 @@ impl Workload {
 /// Redaction rules for all four.
 const PASSES: &str = "{spec: {selector: selector, template: template, strategy: {type: word, rollingUpdate: \
                       quantities}, updateStrategy: {type: word, rollingUpdate: quantities}, serviceName: \
-                      text, podManagementPolicy: word}, status: {conditions: conditions, currentRevision: \
-                      text, updateRevision: text}}";
+                      object, podManagementPolicy: word}, status: {conditions: conditions, currentRevision: \
+                      object, updateRevision: object}}";
 
 /// Lists of `Deployment`.
 #[derive(Debug, Clone, Copy)]

@@ -2,12 +2,13 @@
 //! it is known to contain names, numbers, enumerations, versions or sentences of Kubernetes or Linkerd; even there,
 //! secrets are removed by their shape. Text in other fields is replaced; keys, lists and types stay.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::memo::Memo;
 use super::remote::KUBECONFIG;
-use super::{free_text, keys};
+use super::{free_text, keys, name, text};
 use crate::annotations::{
     ARGO_CD_INSTANCE, ARGO_CD_TRACKING, HELM_NAMESPACE, HELM_RELEASE, REVISION, may_be_linkerds,
 };
@@ -19,8 +20,16 @@ use crate::names::is_subdomain;
 pub enum Rule {
     /// Unknown: texts are replaced.
     Other,
-    /// A name, a version, a time.
+    /// A version, a time, a command.
     Text,
+    /// The name of an object, a port, a host or a key.
+    Object,
+    /// The value of a label.
+    Label,
+    /// An image.
+    Image,
+    /// A selector of Calico.
+    Selectors,
     /// Free text of another program: known harmless parts are kept.
     Sentence,
     /// One word: an enumeration, a quantity, a number written as text; or a short number with units.
@@ -133,7 +142,7 @@ impl Names {
 }
 
 static OTHER: Rule = Rule::Other;
-static TEXT: Rule = Rule::Text;
+static LABEL: Rule = Rule::Label;
 static CHECKSUM: Rule = Rule::Checksum;
 static NAME: Rule = Rule::Name;
 static NUMBER: Rule = Rule::Written(WrittenForm::Number);
@@ -160,6 +169,10 @@ impl Rule {
             }
             Rule::Other
             | Rule::Text
+            | Rule::Object
+            | Rule::Label
+            | Rule::Image
+            | Rule::Selectors
             | Rule::Sentence
             | Rule::Word
             | Rule::Certificates
@@ -178,10 +191,14 @@ impl Rule {
         }
     }
 
-    /// Whether its keys are field names, which are few, rather than names chosen by users.
+    /// A key of a map with this rule. Names of fields are few; others are chosen by users, and may be secrets.
     #[inline]
-    pub(super) fn has_fields(&self) -> bool {
-        matches!(self, Rule::Fields(_) | Rule::Clean)
+    pub(super) fn key<'a>(&self, key: &'a str) -> Cow<'a, str> {
+        match self {
+            Rule::Fields(_) | Rule::Clean => Cow::Borrowed(key),
+            Rule::Labels | Rule::Annotations if name::is_key(key) => Cow::Borrowed(key),
+            _ => text::text(key),
+        }
     }
 }
 
@@ -209,7 +226,7 @@ fn of_annotation(key: &str) -> &'static Rule {
 }
 
 fn of_label(key: &str) -> &'static Rule {
-    known(key, KeyKind::Label).map_or_else(|| rule_for(key, &TEXT), |_| &TEXT)
+    known(key, KeyKind::Label).map_or_else(|| rule_for(key, &LABEL), |_| &LABEL)
 }
 
 /// The rule for the values of a key of Linkerd.
@@ -290,6 +307,10 @@ fn parts() -> &'static HashMap<&'static str, Rule> {
 fn made(field: &'static Field, parts: &HashMap<&str, Rule>) -> Rule {
     match field {
         Field::Holds(Sort::Text) => Rule::Text,
+        Field::Holds(Sort::Object) => Rule::Object,
+        Field::Holds(Sort::Label) => Rule::Label,
+        Field::Holds(Sort::Image) => Rule::Image,
+        Field::Holds(Sort::Selectors) => Rule::Selectors,
         Field::Holds(Sort::Sentence) => Rule::Sentence,
         Field::Holds(Sort::Word) => Rule::Word,
         Field::Holds(Sort::Certificates) => Rule::Certificates,

@@ -34,7 +34,7 @@ pub(super) fn data(map: &mut Value, counts: &mut Counts) {
     let of = |field: &str| map["metadata"][field].as_str().unwrap_or_default().to_owned();
     let (namespace, name) = (of("namespace"), of("name"));
     if let Some(Value::Object(data)) = map.get_mut("data") {
-        super::object::rename(data, counts);
+        super::object::rename(data, &super::allow::Rule::Other, counts);
         for (key, entry) in data.iter_mut() {
             match entry {
                 Value::String(content) => {

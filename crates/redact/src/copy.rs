@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::allow::Rule;
 use super::component::{Owner, argument, setting};
 use super::object::{holds_a_copy, leaf, masked};
-use super::{controller_setting, keys, text};
+use super::{controller_setting, keys};
 use state::{Copy, Key, TELLING, unfit};
 
 /// Most objects are smaller; larger copies grow on demand.
@@ -375,7 +375,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
                 copy.touched = true;
                 continue;
             }
-            if !rule.has_fields() && matches!(text::text(&key), Cow::Owned(_)) {
+            if matches!(rule.key(&key), Cow::Owned(_)) {
                 return Err(unfit());
             }
             let keeps = place == Place::Container && owner.keeps(&copy.name, &copy.image);

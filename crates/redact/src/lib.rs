@@ -2,8 +2,9 @@
 //! ([`text`]).
 //!
 //! Pure functions over bytes and JSON. A secret is replaced by a marker that keeps its length, so that line and column
-//! of later text can be mapped to the original ([`original_column`]). Only JWTs are hashed (to recognize equal tokens);
-//! shorter secrets could be guessed from a hash. Every function is idempotent: markers are kept.
+//! of later text can be mapped to the original ([`original_column`]). Only JWTs and tokens in labels are hashed
+//! (to recognize
+//! equal ones); shorter secrets could be guessed from a hash. Every function is idempotent: markers are kept.
 
 mod allow;
 mod certificate;
@@ -18,6 +19,7 @@ mod json;
 mod keys;
 mod marker;
 mod memo;
+mod name;
 mod object;
 mod parse;
 mod pem;
@@ -55,6 +57,7 @@ pub use text::{bytes, own_words, text, yaml_bytes};
 pub use withheld::{WITHHELD, is_placeholder, withheld_entries};
 
 pub use marker::markers;
+pub use name::object as object_name;
 
 use linkerd_facts::{annotations, chart, knowledge};
 use meshdoctor_core::{kubeconfig, names, token, yaml};

@@ -1,6 +1,7 @@
 //! The marker that replaces a secret: format, search, and count.
 //!
-//! `REDACTED(sha256:<12 hex>,len=N)` for a JWT, `REDACTED(len=N)` for everything else; N is the length of the original
+//! `REDACTED(sha256:<12 hex>,len=N)` for a JWT and a token in a label, `REDACTED(len=N)` for everything else; N is
+//! the length of the original
 //! in bytes.
 
 use crate::token;
@@ -20,7 +21,7 @@ pub struct Marker {
     pub end: usize,
     /// Number of bytes of the original.
     pub original_len: usize,
-    /// First twelve hex digits of the hash, for a JWT.
+    /// First twelve hex digits of the hash, for a JWT or a token in a label.
     pub sha256_prefix: Option<String>,
 }
 
@@ -95,11 +96,12 @@ pub fn original_column(line: &[u8], byte_col: usize) -> usize {
 /// The replacement of a secret: with a hash only for exactly one JWT.
 pub(super) fn stand_in(secret: &[u8]) -> String {
     let len = original_len(secret);
-    if super::shapes::is_jwt(secret) {
-        format!("REDACTED(sha256:{},len={len})", token::sha256_prefix(secret))
-    } else {
-        format!("REDACTED(len={len})")
-    }
+    if super::shapes::is_jwt(secret) { hashed(secret) } else { format!("REDACTED(len={len})") }
+}
+
+/// The replacement of a secret with its hash, by which equal ones are recognized.
+pub(super) fn hashed(secret: &[u8]) -> String {
+    format!("REDACTED(sha256:{},len={})", token::sha256_prefix(secret), original_len(secret))
 }
 
 /// Next position of `needle` at or after `from`.

@@ -18,7 +18,7 @@ use super::marker::{Marker, stand_in};
 use super::memo::Memo;
 use super::parse::parse;
 use super::pem::block;
-use super::{component, config_map, free_text, keys, remote, route, shapes, text};
+use super::{component, config_map, free_text, keys, name, remote, route, shapes, text};
 
 /// Annotation of a redacted Secret: whether its private key matched its certificate.
 pub const KEY_MATCHES: &str = "meshdoctor.io/key-matches";
@@ -165,6 +165,10 @@ pub fn object(kind: &str, rule: &'static Rule, value: &mut Value) -> Counts {
 pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
     match rule {
         Rule::Text | Rule::Env => text::text(content),
+        Rule::Object => name::object(content),
+        Rule::Label => name::label(content),
+        Rule::Image => name::image(content),
+        Rule::Selectors => name::selectors(content),
         Rule::Sentence => free_text::free_text(content),
         Rule::Clean => Cow::Borrowed(content),
         Rule::Word if is_word(content) || is_amount(content) || free_text::is_brief(content) => {
@@ -173,7 +177,8 @@ pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
         Rule::Checksum if content.bytes().all(|byte| byte.is_ascii_hexdigit()) => Cow::Borrowed(content),
         Rule::Certificates => certificates(content),
         Rule::Name => free_text::plain(content),
-        Rule::Written(form) if form.fits(content) => free_text::plain(content),
+        // The form of a name: of the release, the application and the object.
+        Rule::Written(form) if form.fits(content) => Cow::Borrowed(content),
         Rule::Path => free_text::path(content),
         Rule::Address => free_text::address(content),
         Rule::Identifier => free_text::identifier(content),
@@ -261,9 +266,7 @@ fn certificates_alone(content: &str) -> Cow<'_, str> {
 pub(super) fn walk(value: &mut Value, key: &str, rule: &'static Rule, counts: &mut Counts) {
     match value {
         Value::Object(map) => {
-            if !rule.has_fields() {
-                rename(map, counts);
-            }
+            rename(map, rule, counts);
             for (key, value) in map.iter_mut() {
                 walk(value, key, rule.child(key), counts);
             }
@@ -286,8 +289,8 @@ pub(super) fn walk(value: &mut Value, key: &str, rule: &'static Rule, counts: &m
 }
 
 /// Keys chosen by users may be secrets themselves.
-pub(super) fn rename(map: &mut Map<String, Value>, counts: &mut Counts) {
-    let owned = |key: &String| match text::text(key) {
+pub(super) fn rename(map: &mut Map<String, Value>, rule: &Rule, counts: &mut Counts) {
+    let owned = |key: &String| match rule.key(key) {
         Cow::Owned(clean) => Some((key.clone(), clean)),
         Cow::Borrowed(_) => None,
     };

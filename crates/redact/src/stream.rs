@@ -309,10 +309,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Key<'_, V> {
     #[inline]
     fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<V::Value, E> {
         *self.next = self.rule.child(key);
-        if self.rule.has_fields() {
-            return self.seed.visit_str(key);
-        }
-        match super::text(key) {
+        match self.rule.key(key) {
             Cow::Borrowed(key) => self.seed.visit_str(key),
             Cow::Owned(key) => self.seed.visit_string(key),
         }
@@ -321,10 +318,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Key<'_, V> {
     #[inline]
     fn visit_borrowed_str<E: serde::de::Error>(self, key: &'de str) -> Result<V::Value, E> {
         *self.next = self.rule.child(key);
-        if self.rule.has_fields() {
-            return self.seed.visit_borrowed_str(key);
-        }
-        match super::text(key) {
+        match self.rule.key(key) {
             Cow::Borrowed(key) => self.seed.visit_borrowed_str(key),
             Cow::Owned(key) => self.seed.visit_string(key),
         }

@@ -1,5 +1,7 @@
 //! Canaries: secrets of each shape are removed in each place.
 
+mod names;
+
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 

@@ -147,7 +147,7 @@ impl Query for Access {
     }
 
     fn passes(&self) -> &'static str {
-        "{spec: {resourceAttributes: {namespace: text, group: word, resource: word, subresource: word, verb: word, \
+        "{spec: {resourceAttributes: {namespace: object, group: word, resource: word, subresource: word, verb: word, \
          version: word}}, status: {reason: sentence, evaluationError: sentence}}"
     }
 

@@ -51,7 +51,7 @@ impl Query for Probe {
     }
 
     fn passes(&self) -> &'static str {
-        "{program: word, answer: {trouble: sentence, pods: text, anchors: checksum}}"
+        "{program: word, answer: {trouble: sentence, pods: object, anchors: checksum}}"
     }
 
     fn store(&self) -> Option<Box<dyn Store>> {
@@ -318,8 +318,10 @@ mod tests {
 
     #[test]
     fn controller_metrics_show_live_gateways() {
-        let text = b"# TYPE gateway_alive gauge\ngateway_alive{gateway_name=\"g\",target_cluster_name=\"east\"} 1\n\
-            gateway_alive{target_cluster_name=\"west\",x=\"y\"} 0\ngateway_alive{broken\nother{target_cluster_name=\"no\"} 1\n";
+        let text =
+            b"# TYPE gateway_alive gauge\ngateway_alive{gateway_name=\"g\",target_cluster_name=\"east\"} 1\n\
+            gateway_alive{target_cluster_name=\"west\",x=\"y\"} \
+            0\ngateway_alive{broken\nother{target_cluster_name=\"no\"} 1\n";
         let said = Response::read(Program::ServiceMirror, 200, text);
         assert_eq!(
             said.gateways.into_iter().collect::<Vec<_>>(),

@@ -407,13 +407,13 @@ impl Query for OfDiagnostics {
     }
 
     fn passes(&self) -> &'static str {
-        "{metadata: {namespace: text, name: text}, said: {command: word, pod: text, container: text, \
-         namespace: text, service: text, error: sentence, exported: word, truncated: word, failed: {pod: \
-         text, container: text, error: sentence}, left_out: text, unscraped: text, lacking: {meaning: word, error: \
-         sentence}, series: {meaning: word, labels: {\"*\": name}}, denied: {what: word, kind: word, name: name, \
-         client: name}, answer: {protocol: word, server: name, authorizations: name, routes: name}, replica: text, \
-         chain: certificates, anchors: certificates, unconfirmed: text, endpoints: {pod: text, ip: text, identity: \
-         name}, again: {pod: text, ip: text, identity: name}}}"
+        "{metadata: {namespace: object, name: object}, said: {command: word, pod: object, container: object, \
+         namespace: object, service: object, error: sentence, exported: word, truncated: word, failed: {pod: \
+         object, container: object, error: sentence}, left_out: object, unscraped: object, lacking: {meaning: word, \
+         error: sentence}, series: {meaning: word, labels: {\"*\": name}}, denied: {what: word, kind: word, name: \
+         name, client: name}, answer: {protocol: word, server: name, authorizations: name, routes: name}, replica: \
+         object, chain: certificates, anchors: certificates, unconfirmed: object, endpoints: {pod: object, ip: \
+         object, identity: name}, again: {pod: object, ip: object, identity: name}}}"
     }
 
     fn store(&self) -> Option<Box<dyn Store>> {

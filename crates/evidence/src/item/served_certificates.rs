@@ -128,7 +128,7 @@ impl Query for Server {
     }
 
     fn passes(&self) -> &'static str {
-        "{pods: {name: text, chain: certificates, error: sentence}}"
+        "{pods: {name: object, chain: certificates, error: sentence}}"
     }
 
     fn store(&self) -> Option<Box<dyn Store>> {

@@ -55,7 +55,7 @@ impl Query for OfLogs {
     }
 
     fn passes(&self) -> &'static str {
-        "{metadata: {namespace: text, name: text}, text: sentence}"
+        "{metadata: {namespace: object, name: object}, text: sentence}"
     }
 
     fn describe(&self, _: Option<&str>) -> String {

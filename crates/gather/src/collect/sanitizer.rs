@@ -97,7 +97,7 @@ impl Border<'_> {
             (None, Some(name)) => name,
             (_, None) => format!("object {}", self.arrived),
         };
-        let message = format!("{}: {}", redact::text(&name), redact::error(error));
+        let message = format!("{}: {}", redact::object_name(&name), redact::error(error));
         self.malformed.push(Why::Malformed { message });
     }
 

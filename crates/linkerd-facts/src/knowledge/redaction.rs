@@ -49,6 +49,14 @@ pub enum Field {
 pub enum Sort {
     /// `text`
     Text,
+    /// `object`
+    Object,
+    /// `label`
+    Label,
+    /// `image`
+    Image,
+    /// `selectors`
+    Selectors,
     /// `sentence`
     Sentence,
     /// `word`
@@ -77,8 +85,12 @@ pub enum Sort {
     Annotations,
 }
 
-const SORTS: [(&str, Sort); 14] = [
+const SORTS: [(&str, Sort); 18] = [
     ("text", Sort::Text),
+    ("object", Sort::Object),
+    ("label", Sort::Label),
+    ("image", Sort::Image),
+    ("selectors", Sort::Selectors),
     ("sentence", Sort::Sentence),
     ("word", Sort::Word),
     ("certificates", Sort::Certificates),

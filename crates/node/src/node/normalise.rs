@@ -51,13 +51,13 @@ pub fn normalise(raw: &NodeFiles, defaults: &Defaults) -> NodeFiles {
 
 /// A node's name that can safely be shown and joined to a path.
 fn plain_node(name: &str) -> String {
-    let clean = redact::text(name);
+    let clean = redact::object_name(name);
     let clean: String = clean
         .chars()
         .map(|c| if files::is_plain_name(c.encode_utf8(&mut [0; 4])) || c == '.' { c } else { '_' })
         .collect();
     // The shape of a secret may only show without the characters that were replaced.
-    let clean: String = redact::text(&clean).chars().take(253).collect();
+    let clean: String = redact::object_name(&clean).chars().take(253).collect();
     if clean.trim_matches('.').is_empty() { "unnamed".to_owned() } else { clean }
 }
 

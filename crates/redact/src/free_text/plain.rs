@@ -8,6 +8,7 @@ use super::words::{camel, is_image, is_name, is_words, lower};
 use crate::knowledge::{FreeText, Knowledge, ValueType};
 use crate::marker::{Marker, stand_in};
 use crate::memo::Memo;
+use crate::names::is_subdomain;
 use crate::text;
 
 /// Maximum length of one word.
@@ -53,6 +54,10 @@ pub(crate) fn path(content: &str) -> Cow<'_, str> {
 
 /// Host names, IP addresses and mesh identities, separated by commas.
 pub(crate) fn address(content: &str) -> Cow<'_, str> {
+    // The names in a host may resemble tokens.
+    if content.contains('.') && is_subdomain(content.strip_suffix('.').unwrap_or(content)) {
+        return Cow::Borrowed(content);
+    }
     judged(content, |c| c.is_whitespace() || c == ',', is_address)
 }
 
@@ -345,7 +350,12 @@ mod tests {
         for text in ["/api/v1/users", "/books/[^/]+/edit", "/grpc.health.v1.Health/Check", "/", "/live"] {
             assert_eq!(path(text), text);
         }
-        for text in ["10.0.0.1", "a1b2c3d4e5f607182.elb.amazonaws.com,10.0.0.2", "linkerd-gateway.linkerd"] {
+        for text in [
+            "10.0.0.1",
+            "a1b2c3d4e5f607182.elb.amazonaws.com,10.0.0.2",
+            "linkerd-gateway.linkerd",
+            "xapp-frontend.pypi-server-prod.svc.cluster.local.",
+        ] {
             assert_eq!(address(text), text);
         }
     }
