@@ -11,7 +11,7 @@ mod versions;
 
 pub(super) use empty::{judge as empty, label_or_install};
 pub(super) use injected::{Unmeshed, judge as injected};
-pub(super) use namespace::judge as namespace;
+pub(super) use namespace::judge as label_missing;
 pub(super) use proxies::judge as proxies;
 pub(super) use reinstall::{created_by, preview_text, reinstall, reinstall_with};
 pub(super) use running::{failing_pods, judge as running};

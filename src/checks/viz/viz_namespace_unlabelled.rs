@@ -4,5 +4,5 @@ use crate::checks::{Context, Judgement, extensions};
 use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    extensions::namespace(ctx, Extension::Viz)
+    extensions::label_missing(ctx, Extension::Viz)
 }
