@@ -14,6 +14,7 @@ use crate::objects::{Application, ArgoApplication, FluxObject, HelmRelease, Kust
 
 /// Reasons of a condition that is not yet, or no longer, the result of an attempt.
 const WAITING: [&str; 4] = ["DependencyNotReady", "Progressing", "ProgressingWithRetry", "Suspended"];
+const ARGO_CD: &str = "Argo CD";
 /// Phases of a sync that has ended without success.
 const FAILED: [&str; 2] = ["Error", "Failed"];
 
@@ -120,7 +121,7 @@ fn argo_cd(object: &ArgoApplication) -> Failing<'_> {
     Failing {
         kind: Kind::Application,
         meta: &object.metadata,
-        tool: "Argo CD",
+        tool: ARGO_CD,
         owner: GitOps::ArgoCd(&object.metadata.name),
         chart: object.charts().find(|chart| is_linkerds(chart)),
         is_elsewhere: object.spec.destination.is_other_cluster(),
@@ -244,6 +245,14 @@ fn remedy<'a>(
             }
         };
         return Remedy::new().step(StepKind::Note, text);
+    }
+    // A client-side apply copies the object into an annotation.
+    if tool == ARGO_CD && said.clone().any(|said| said.contains("metadata.annotations: Too long")) {
+        return Remedy::new().step(
+            StepKind::Note,
+            "Add ServerSideApply=true to spec.syncPolicy.syncOptions of the Application: without it, Argo CD copies \
+             the object into an annotation, for which it is too large",
+        );
     }
     match said.find_map(Unowned::read) {
         Some(object) => object.adopted(),

@@ -165,12 +165,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         .finding(first.subject(), format!("{who}: {whose}"))
         .severity(severity)
         .parameter(kind_of(first))
-        .evidences(group.iter().take(QUOTED).map(|one| one.evidence.clone()))
-        .evidences(
-            denied::excerpt(first.said)
-                .filter(|_| of_injector)
-                .map(|part| Evidence::other("The part about Linkerd's containers", part)),
-        )
+        .evidences(group.iter().take(QUOTED).map(|one| quoted(one, of_injector)))
         .evidences(stripped_by(ctx, first))
         .evidences(twice.map(|(configuration, webhook)| {
             let object = format!("MutatingWebhookConfiguration {}", configuration.metadata.name);
@@ -203,6 +198,18 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
     let mut owners: Vec<_> = group.iter().map(|one| one.subject()).collect();
     owners.dedup();
     owners.into_iter().skip(1).fold(finding, Finding::subject)
+}
+
+/// The answer; of a long one about injected containers, the part that names them.
+fn quoted(one: &Refused<'_>, of_injector: bool) -> Evidence {
+    let evidence = one.evidence.clone();
+    match denied::excerpt(one.said).filter(|_| of_injector) {
+        Some(part) => {
+            let reason = evidence.said.strip_suffix(one.said).unwrap_or_default();
+            Evidence { said: format!("{reason}{part}"), ..evidence }
+        }
+        None => evidence,
+    }
 }
 
 /// Whether pods were created in the same namespace after the last rejection, so that it applies only to

@@ -24,6 +24,11 @@ fn messages_of_kubernetes_and_linkerd_are_kept() {
         "unable to create chain CNI-HOSTPORT-SETMARK: failed to list chains",
         r#"Server-Side apply failed: conflict with "linkerd-proxy-injector" using admissionregistration.k8s.io/v1: .webhooks"#,
         "values don't meet the specifications of the schema(s) in the following chart(s)",
+        r#"CustomResourceDefinition.apiextensions.k8s.io "httproutes.gateway.networking.k8s.io" is invalid: metadata.annotations: Too long: may not be more than 262144 bytes"#,
+        r#"HTTPRoute.gateway.networking.k8s.io "web" is invalid"#,
+        "linux capability 'NET_ADMIN' on container 'linkerd-init' not allowed; Autopilot only allows the capabilities: \
+         'AUDIT_WRITE,CHOWN,DAC_OVERRIDE,FOWNER,FSETID,KILL,MKNOD,NET_BIND_SERVICE,NET_RAW,SETFCAP,SETGID,SETPCAP,\
+         SETUID,SYS_CHROOT,SYS_PTRACE'.",
     ] {
         assert_eq!(free_text(message), message);
     }
