@@ -37,6 +37,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let kept = change::gather_and_save(&way, &args.verbosity, &items, None)?;
     let today = &kept.read.collected;
     super::namespaces::known(&namespaces, &args.evidence, false, today)?;
+    refuse_own(today, &namespaces)?;
     let mode = if args.enforce { Mode::Enforce } else { Mode::Audit };
     let evidence = policies(today)?;
     let sync = has_metrics.then(|| Sync::read(&today.cluster, knowledge, &[]));
@@ -57,7 +58,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     }
     let source = Change::new(&kept.again, &set, knowledge, today.cluster.at);
     let then = collect_now(&source, &items, &options(today), None);
-    let clients = clients(today, &namespaces);
+    let clients = clients(today);
     let compared = compared(&mesh(today, evidence)?, &mesh(&then, policies(&then)?)?, &namespaces, &clients);
     output::print(&render::text(&all, &compared, mode))?;
     let gaps = policy::gaps(&missing);
@@ -66,7 +67,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     }
     Ok(match () {
         () if !compared.denied.is_empty() => exit::FINDINGS,
-        () if compared.unknown > 0 || compared.left > 0 => exit::NOT_CHECKED,
+        () if !compared.unknown.is_empty() || compared.left > 0 => exit::NOT_CHECKED,
         () => gaps,
     })
 }
@@ -106,19 +107,33 @@ fn options(today: &Collected) -> Options {
     }
 }
 
-/// The namespaces whose workloads may be clients of these namespaces. The control plane connects to extensions, and to
-/// no application.
-fn clients(today: &Collected, namespaces: &[String]) -> Vec<String> {
-    let answer = |kind| today.cluster.answer(&Item::List(kind));
-    let all: &[Namespace] = answer(Kind::Namespace).map_or(&[][..], |answer| answer.objects());
-    let is_extension = |name: &String| {
-        all.iter().any(|one| one.metadata.name == *name && one.metadata.label(EXTENSION_LABEL).is_some())
+/// Refuses namespaces of Linkerd: their charts bring the policies that their clients need.
+fn refuse_own(today: &Collected, namespaces: &[String]) -> anyhow::Result<()> {
+    let answer = today.cluster.answer(&Item::List(Kind::Namespace));
+    let all: &[Namespace] = answer.map_or(&[][..], |answer| answer.objects());
+    let is_extension = |name: &str| {
+        all.iter().any(|one| one.metadata.name == name && one.metadata.label(EXTENSION_LABEL).is_some())
     };
-    let control_plane = &today.cluster.namespaces.control_plane;
-    let calls = namespaces.contains(control_plane) || namespaces.iter().any(is_extension);
-    let pods: &[Pod] = answer(Kind::Pod).map_or(&[][..], |answer| answer.objects());
+    let own = &today.cluster.namespaces;
+    let is_own = |name: &&String| **name == own.control_plane || **name == own.cni || is_extension(name);
+    match namespaces.iter().find(is_own) {
+        Some(name) => {
+            let cause = format!("--generate is not for {name}, which holds a part of Linkerd");
+            let next =
+                "name the namespaces of your applications: Linkerd's charts have the policies of its parts";
+            Err(Stop::usage(cause, next).into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// The namespaces whose workloads may be clients. The control plane connects to no application.
+fn clients(today: &Collected) -> Vec<String> {
+    let answer = today.cluster.answer(&Item::List(Kind::Pod));
+    let pods: &[Pod] = answer.map_or(&[][..], |answer| answer.objects());
     let everywhere: BTreeSet<String> = pods.iter().map(|pod| pod.metadata.namespace.to_string()).collect();
-    everywhere.into_iter().filter(|name| calls || name != control_plane).collect()
+    let control_plane = &today.cluster.namespaces.control_plane;
+    everywhere.into_iter().filter(|name| name != control_plane).collect()
 }
 
 /// The connections of the clients to these namespaces, today and with the manifests.
@@ -129,7 +144,8 @@ fn compared(before: &Mesh<'_>, after: &Mesh<'_>, namespaces: &[String], everywhe
         all.clients = one.clients;
         all.destinations += one.destinations;
         all.kept += one.kept;
-        all.unknown += one.unknown;
+        all.opened.extend(one.opened);
+        all.unknown.extend(one.unknown);
         all.left += one.left;
         all.denied.extend(one.denied);
     }

@@ -194,6 +194,90 @@ fn stricter_default_policy_of_a_port_is_kept() {
     assert!(!ran.out.contains("accessPolicy: audit"), "{}", ran.out);
 }
 
+/// A second pod of the Service `web`, with annotations of its own.
+fn second_pod(annotations: &str) -> String {
+    format!(
+        r#"---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web-other
+  namespace: shop
+  labels: {{app: web, track: other, linkerd.io/control-plane-ns: linkerd}}
+  annotations: {{linkerd.io/created-by: linkerd/proxy-injector edge-25.4.4, linkerd.io/proxy-version: edge-25.4.4{annotations}}}
+spec:
+  nodeName: ip-10-0-1-12
+  serviceAccountName: web
+  containers:
+    - {{name: web, image: "registry.example.com/shop/web:1", ports: [{{containerPort: 8080}}]}}
+    - {{name: linkerd-proxy, image: "cr.l5d.io/linkerd/proxy:edge-25.4.4"}}
+status: {{phase: Running, podIP: 10.0.1.78, conditions: [{{type: Ready, status: "True"}}]}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: dns, namespace: shop}}
+spec: {{clusterIP: 10.43.0.12, selector: {{app: web}}, ports: [{{port: 53, protocol: UDP}}]}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: zz-other, namespace: shop}}
+spec: {{clusterIP: 10.43.0.13, selector: {{track: other}}, ports: [{{port: 8080}}]}}
+"#
+    )
+}
+
+/// One Server for all pods would open or close some of them.
+#[test]
+fn ports_whose_pods_differ_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    for (annotation, words) in [
+        (", config.linkerd.io/default-inbound-policy: deny", "pod web-other (default policy deny)"),
+        (
+            ", config.linkerd.io/opaque-ports: '8080'",
+            "pod web-other (default policy all-unauthenticated, opaque)",
+        ),
+    ] {
+        let bundle = mesh(folder.path(), true, &second_pod(annotation));
+        let ran = generated(&bundle, &[]);
+        let out = ran.out.replace("\n# ", " ");
+        let said = "left out: Service shop/web port 80: its pods differ";
+        assert!(out.contains(said) && out.contains(words), "{out}\n{}", ran.err);
+        assert!(out.contains("left out: Service shop/dns port 53: the proxies handle only TCP"), "{out}");
+    }
+}
+
+/// A default policy that denies every client is not opened.
+#[test]
+fn denied_port_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = mesh(folder.path(), true, &second_pod(", config.linkerd.io/default-inbound-policy: deny"));
+    let out = generated(&bundle, &[]).out.replace("\n# ", " ");
+    assert!(out.contains("left out: Service shop/zz-other port 8080: the default policy denies"), "{out}");
+    assert!(!out.contains("allowed with these manifests"), "{out}");
+}
+
+/// A Service that selects a part of the pods of another one.
+#[test]
+fn pods_without_policy_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = second_pod("").replace("zz-other", "a-other");
+    let bundle = mesh(folder.path(), true, &more);
+    let out = generated(&bundle, &["--enforce"]).out.replace("\n# ", " ");
+    let words =
+        "selects pod web-other, and a pod may have only one for a port. No policy is generated for pods web-";
+    assert!(out.contains(words), "{out}");
+}
+
+#[test]
+fn namespaces_of_linkerd_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = mesh(folder.path(), true, "");
+    let words = ["policy", "linkerd", "--generate", "--bundle", &bundle, "--complete", "all", "--at", AT];
+    let ran = ran(meshdoctor(&words));
+    assert_eq!(ran.status, 2, "{}\n{}", ran.out, ran.err);
+    assert!(ran.err.contains("which holds a part of Linkerd"), "{}", ran.err);
+}
+
 /// Without every pod, it is unknown which clients exist.
 #[test]
 fn missing_lists_are_no_proof() {

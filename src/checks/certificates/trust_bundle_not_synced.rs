@@ -126,7 +126,9 @@ fn omitted(ctx: &Context<'_>, bundle: &TrustBundle, labels: &Texts) -> Option<Fi
 fn by_labels(selector: &LabelSelector) -> Option<Vec<(&str, &str)>> {
     let pairs: Vec<(&str, &str)> =
         selector.match_labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-    let is_settable = selector.match_expressions.is_empty() && pairs.iter().all(|(key, _)| *key != OWN_NAME);
+    let is_settable = selector.match_expressions.is_empty()
+        && !selector.is_redacted()
+        && pairs.iter().all(|(key, _)| *key != OWN_NAME);
     is_settable.then_some(pairs)
 }
 

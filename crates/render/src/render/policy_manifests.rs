@@ -8,6 +8,8 @@ use crate::inspect::policy_manifests::{Comparison, Manifests, Mode};
 
 /// Columns of comments.
 const COLUMNS: usize = 100;
+/// Maximum number of connections that are listed.
+const SHOWN: usize = 10;
 
 /// The YAML text.
 pub fn text(manifests: &[(String, Manifests)], compared: &Comparison, mode: Mode) -> String {
@@ -61,9 +63,10 @@ pub fn proof(compared: &Comparison) -> Vec<String> {
         count(compared.clients, "client", "clients"),
         count(compared.destinations, "Service port", "Service ports"),
     )];
-    if compared.unknown > 0 {
-        let unknown = count(compared.unknown, "connection", "connections");
+    if !compared.unknown.is_empty() {
+        let unknown = count(compared.unknown.len(), "connection", "connections");
         lines.push(format!("not compared: {unknown} whose outcome is unknown"));
+        lines.extend(shown(&compared.unknown).map(|pair| format!("unknown: {pair}")));
     }
     if compared.left > 0 {
         lines.push(format!(
@@ -71,6 +74,18 @@ pub fn proof(compared: &Comparison) -> Vec<String> {
             count(compared.left, "connection", "connections")
         ));
     }
+    if !compared.opened.is_empty() {
+        let opened = count(compared.opened.len(), "connection", "connections");
+        lines.push(format!("opened: {opened} that are denied today"));
+        lines.extend(shown(&compared.opened).map(|pair| format!("allowed with these manifests: {pair}")));
+    }
     lines.extend(compared.denied.iter().map(|pair| format!("denied with these manifests: {pair}")));
     lines
+}
+
+/// The first connections, and the number of the others.
+fn shown(pairs: &[String]) -> impl Iterator<Item = String> {
+    let more = pairs.len().saturating_sub(SHOWN);
+    let rest = (more > 0).then(|| format!("{more} more"));
+    pairs.iter().take(SHOWN).cloned().chain(rest)
 }

@@ -12,18 +12,23 @@ use super::sync::Sync;
 use crate::model::Cluster;
 use crate::model::endpoints::selected;
 use crate::model::owners::Owners;
-use crate::model::policy::{DefaultPolicy, Protocol, TakenBy};
+use crate::model::policy::{DefaultPolicy, Inbound, Protocol, TakenBy};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{
     AuthorizationPolicy, CustomResourceDefinition, Job, Kind, MeshTLSAuthentication, Pod, ReplicaSet, Server,
     Service, ServicePort, TargetPort,
 };
+use crate::redact::is_marked;
 
 /// The definition of Servers, and its first version with an access policy (Linkerd 2.16).
 const SERVERS: &str = "servers.policy.linkerd.io";
 const WITH_ACCESS_POLICY: &str = "v1beta3";
 /// The name of the MeshTLSAuthentication with all meshed clients of the namespace.
 const MESHED: &str = "meshed-clients";
+/// The access policy that allows and logs every client.
+const AUDIT: &str = "audit";
+/// Maximum number of pods that a reason names.
+const SHOWN: usize = 3;
 /// Maximum length of a name that is also a label.
 const NAME: usize = 63;
 /// Maximum number of connections that are compared.
@@ -83,8 +88,10 @@ pub struct Comparison {
     pub kept: usize,
     /// Connections that are allowed today, in full or in part, and not with the manifests.
     pub denied: Vec<String>,
+    /// Connections that are denied today, and allowed with the manifests.
+    pub opened: Vec<String>,
     /// Connections whose outcome is unknown.
-    pub unknown: usize,
+    pub unknown: Vec<String>,
     /// Connections beyond the limit.
     pub left: usize,
 }
@@ -121,7 +128,7 @@ pub fn generate(
     };
     let services = lists.all::<Service>().iter().filter(|one| one.metadata.namespace == namespace);
     for service in services {
-        for port in service.spec.tcp_ports() {
+        for port in &service.spec.ports {
             writer.port(service, port);
         }
     }
@@ -184,16 +191,23 @@ impl Writer<'_> {
     }
 
     fn generated(&mut self, service: &Service, port: &ServicePort, shown: &str) -> Result<Generated, String> {
-        if service.spec.selector.is_empty() {
+        if !port.is_tcp() {
+            return Err("the proxies handle only TCP, so no policy applies".to_owned());
+        }
+        let selector = &service.spec.selector;
+        if selector.is_empty() {
             return Err("it selects no pods".to_owned());
+        }
+        if selector.iter().any(|(key, value)| is_marked(key) || is_marked(value)) {
+            return Err("its selector is redacted, so a Server cannot have the same".to_owned());
         }
         let pods: Vec<&Pod> =
             selected(service, self.evidence.pods).filter(|pod| pod.spec.proxy().is_some()).collect();
         let targets: Vec<(&Pod, u16)> =
             pods.iter().filter_map(|pod| Some((*pod, port.leads_to(pod)?))).collect();
-        let Some((first, number)) = targets.first().copied() else {
+        if targets.is_empty() {
             return Err("it selects no meshed pod with this port".to_owned());
-        };
+        }
         if let Some((pod, _)) = targets
             .iter()
             .find(|(pod, at)| skipped(pod, IN, &self.evidence.cni).is_some_and(|ports| ports.holds(*at)))
@@ -204,18 +218,47 @@ impl Writer<'_> {
             ));
         }
         let key = |(pod, at): &(&Pod, u16)| (pod.metadata.name.clone(), *at);
-        if targets.iter().any(|target| self.taken.contains(&key(target))) {
-            return Err("the Server of another Service port above selects the same pods and port".to_owned());
-        }
-        let workload = self.evidence.workload(first).ok_or("the policy controller does not know its pods")?;
-        let today = self.evidence.index.inbound(&workload, number);
-        let default = match today.taken_by {
-            TakenBy::Server(server) => {
-                return Err(format!("Server {} already selects it", server.metadata.name));
+        let (taken, free): (Vec<&(&Pod, u16)>, Vec<_>) =
+            targets.iter().partition(|target| self.taken.contains(&key(target)));
+        match (taken.as_slice(), free.as_slice()) {
+            ([], _) => {}
+            (_, []) => {
+                return Err(
+                    "the Server of another Service port above selects the same pods and port".to_owned()
+                );
             }
-            TakenBy::Default(default) => default,
-        };
-        let opaque = today.protocol == Protocol::Opaque;
+            (taken, free) => {
+                return Err(format!(
+                    "the Server of another Service port above selects {}, and a pod may have only one for a port. \
+                     No policy is generated for {}",
+                    of_pods(taken.iter().map(|(pod, _)| *pod)),
+                    of_pods(free.iter().map(|(pod, _)| *pod))
+                ));
+            }
+        }
+        let mut today: Vec<(&Pod, PortToday)> = Vec::new();
+        let mut paths: BTreeSet<String> = BTreeSet::new();
+        for (pod, number) in &targets {
+            let workload =
+                self.evidence.workload(pod).ok_or("the policy controller does not know its pods")?;
+            today.push((*pod, PortToday::new(&self.evidence.index.inbound(&workload, *number))));
+            paths.extend(workload.probed_paths(*number).map(str::to_owned));
+        }
+        let (_, first) = &today[0];
+        if let Some(difference) = difference(&today) {
+            return Err(difference);
+        }
+        if let Some(server) = &first.server {
+            return Err(format!("Server {server} already selects it"));
+        }
+        let PortToday { default, opaque, identity_required, .. } = *first;
+        if default == DefaultPolicy::Deny {
+            return Err(
+                "the default policy denies every client today, and a list of clients would open it. \
+                        Write the policy by hand"
+                    .to_owned(),
+            );
+        }
         self.taken.extend(targets.iter().map(key));
         let name = self.name(&service.metadata.name, port);
         let owners: BTreeSet<String> = pods
@@ -224,14 +267,14 @@ impl Writer<'_> {
             .map(|owner| format!("{} {}", owner.kind, owner.name))
             .collect();
         let mut comments = vec![format!("{shown}: {}", owners.into_iter().collect::<Vec<_>>().join(", "))];
-        comments.extend(probes(&workload, number));
+        comments.extend(probes(&paths));
         let (clients, source) = self.clients(service, port);
         let (authentication, is_new) = self.authentication(&name, &clients);
         comments.push(match is_new {
             true => source,
             false => format!("Clients: those of MeshTLSAuthentication {authentication} above"),
         });
-        let access = workload_access(default, self.mode);
+        let access = workload_access(default, identity_required, self.mode);
         let mut objects = vec![(Kind::Server, self.server(&name, service, port, &access, opaque))];
         if is_new {
             let object = self.mesh_tls_authentication(&authentication, &clients);
@@ -239,10 +282,9 @@ impl Writer<'_> {
         }
         let policy = self.authorization_policy(&name, &authentication);
         objects.push((Kind::AuthorizationPolicy, policy));
-        if default != DefaultPolicy::AllUnauthenticated && self.mode == Mode::Audit {
+        if let Some(access) = access.filter(|access| *access != AUDIT) {
             comments.push(format!(
-                "The default policy of the port is {}: it stays, and nothing is only logged",
-                default.as_str()
+                "The default policy of the port is {access}: it stays, and nothing is only logged"
             ));
         }
         Ok(Generated { service: shown.to_owned(), comments, objects })
@@ -368,19 +410,81 @@ impl Writer<'_> {
     }
 }
 
+/// The policy of a port of one pod today.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PortToday {
+    /// The Server that selects it.
+    server: Option<String>,
+    /// The default policy, if no Server selects it.
+    default: DefaultPolicy,
+    /// Whether an annotation restricts the default policy to meshed clients.
+    identity_required: bool,
+    opaque: bool,
+}
+
+impl PortToday {
+    fn new(inbound: &Inbound<'_>) -> PortToday {
+        let (server, default) = match inbound.taken_by {
+            TakenBy::Server(server) => (Some(server.metadata.name.clone()), DefaultPolicy::Deny),
+            TakenBy::Default(default) => (None, default),
+        };
+        let opaque = inbound.protocol == Protocol::Opaque;
+        PortToday { server, default, identity_required: inbound.identity_required, opaque }
+    }
+
+    fn describe(&self) -> String {
+        match &self.server {
+            Some(server) => format!("Server {server}"),
+            None => {
+                let meshed = if self.identity_required { " for meshed clients" } else { "" };
+                let opaque = if self.opaque { ", opaque" } else { "" };
+                format!("default policy {}{meshed}{opaque}", self.default.as_str())
+            }
+        }
+    }
+}
+
+/// How the pods of a port differ, so that one Server would change some of them.
+fn difference(today: &[(&Pod, PortToday)]) -> Option<String> {
+    let mut groups: Vec<(&PortToday, Vec<&Pod>)> = Vec::new();
+    for (pod, one) in today {
+        match groups.iter_mut().find(|(known, _)| *known == one) {
+            Some((_, pods)) => pods.push(pod),
+            None => groups.push((one, vec![*pod])),
+        }
+    }
+    let described = groups
+        .iter()
+        .map(|(one, pods)| format!("{} ({})", of_pods(pods.iter().copied()), one.describe()))
+        .collect::<Vec<_>>();
+    (groups.len() > 1)
+        .then(|| format!("its pods differ, and one Server would make them equal: {}", described.join("; ")))
+}
+
+/// Pods by their names.
+fn of_pods<'a>(pods: impl Iterator<Item = &'a Pod>) -> String {
+    let names: Vec<&str> = pods.map(|pod| pod.metadata.name.as_str()).collect();
+    let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let noun = if names.len() == 1 { "pod" } else { "pods" };
+    match names.len().saturating_sub(SHOWN) {
+        0 => format!("{noun} {shown}"),
+        more => format!("{noun} {shown} and {more} more"),
+    }
+}
+
 /// The access policy of a generated Server. An audit policy allows every client, so a stricter default is kept.
-fn workload_access(default: DefaultPolicy, mode: Mode) -> Option<&'static str> {
+fn workload_access(default: DefaultPolicy, identity_required: bool, mode: Mode) -> Option<&'static str> {
+    let default = if identity_required { default.authenticated() } else { default };
     match (mode, default) {
         (Mode::Enforce, _) => None,
-        (Mode::Audit, DefaultPolicy::AllUnauthenticated | DefaultPolicy::Audit) => Some("audit"),
+        (Mode::Audit, DefaultPolicy::AllUnauthenticated | DefaultPolicy::Audit) => Some(AUDIT),
         (Mode::Audit, stricter) => Some(stricter.as_str()),
     }
 }
 
 /// The probes that the controller allows without an authorization.
-fn probes(workload: &crate::model::policy::Workload<'_>, port: u16) -> Option<String> {
-    let paths: BTreeSet<&str> = workload.probed_paths(port).collect();
-    let paths: Vec<&str> = paths.into_iter().collect();
+fn probes(paths: &BTreeSet<String>) -> Option<String> {
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     (!paths.is_empty()).then(|| format!("Probes stay allowed without an authorization: {}", paths.join(", ")))
 }
 
@@ -400,7 +504,8 @@ pub fn compare(before: &Mesh<'_>, after: &Mesh<'_>, namespaces: &[String], names
         match ConnectionChange::between(&before.walk(from, to), &after.walk(from, to)) {
             ConnectionChange::Kept => found.kept += 1,
             ConnectionChange::Denied => found.denied.push(format!("{from} to {to}")),
-            ConnectionChange::Unknown => found.unknown += 1,
+            ConnectionChange::Opened => found.opened.push(format!("{from} to {to}")),
+            ConnectionChange::Unknown => found.unknown.push(format!("{from} to {to}")),
             ConnectionChange::NotAllowed => {}
         }
     }
@@ -413,6 +518,8 @@ enum ConnectionChange {
     Kept,
     /// It is allowed today, and not with the manifests.
     Denied,
+    /// It is denied today, and allowed with the manifests.
+    Opened,
     /// The policy of one of both is unknown.
     Unknown,
     /// It does not succeed today.
@@ -428,7 +535,10 @@ impl ConnectionChange {
             walk.steps.iter().filter(|step| step.part == Part::Policy).map(|step| step.outcome).max()
         };
         if is_stopped(today) {
-            return ConnectionChange::NotAllowed;
+            return match is_stopped(then) {
+                true => ConnectionChange::NotAllowed,
+                false => ConnectionChange::Opened,
+            };
         }
         if is_stopped(then) {
             return ConnectionChange::Denied;

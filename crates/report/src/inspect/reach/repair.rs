@@ -10,6 +10,7 @@ use crate::model::policy::{
 };
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{CustomResourceDefinition, Pod};
+use crate::redact::is_marked;
 
 /// The annotation with the outbound ports that bypass the proxy.
 const SKIP_OUTBOUND: &str = "config.linkerd.io/skip-outbound-ports";
@@ -321,16 +322,22 @@ impl Mesh<'_> {
     /// The manifest of a Server for a port of a pod and of the pods with the same labels.
     fn server(&self, pod: &Pod, port: u16, name: &str) -> Vec<String> {
         let labels = self.selecting_labels(pod);
+        let redacted = labels.iter().filter(|(_, value)| is_marked(value));
+        let notes = redacted.map(|(key, _)| format!("# Set {key} to the value of the pod's label"));
+        let notes: Vec<String> = notes.collect();
+        // A redacted value selects nothing.
+        let shown = |value: &str| if is_marked(value) { quoted("VALUE") } else { quoted(value) };
         let labels: Vec<String> =
-            labels.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value))).collect();
-        vec![
+            labels.iter().map(|(key, value)| format!("{}: {}", quoted(key), shown(value))).collect();
+        let lines = vec![
             format!("apiVersion: policy.linkerd.io/{}", self.server_version),
             "kind: Server".to_owned(),
             metadata(&pod.metadata.namespace, name),
             "spec:".to_owned(),
             format!("  podSelector: {{matchLabels: {{{}}}}}", labels.join(", ")),
             format!("  port: {port}"),
-        ]
+        ];
+        [notes, lines].concat()
     }
 
     /// The labels that the pods of one workload share, without those of Linkerd and of a single generation of pods.
