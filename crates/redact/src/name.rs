@@ -33,8 +33,8 @@ pub(super) fn is_key(key: &str) -> bool {
     key.bytes().all(is_plain) && is_label_key(key)
 }
 
-/// The value of a label: public, and compared with selectors. A token is replaced by its hash, so that equal values stay
-/// equal and different ones different.
+/// The value of a label: public, and compared with selectors. A token is replaced by its hash, so that equal values
+/// stay equal and different ones different.
 pub(super) fn label(content: &str) -> Cow<'_, str> {
     let is_hex = content.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_label_value(content) && (is_hex || is_subdomain(content)) {
@@ -64,8 +64,8 @@ fn is_image(content: &str) -> bool {
     (digest.is_empty() || digest.len() == 64 && is_hex) && name.split(['/', ':']).all(is_part)
 }
 
-/// A selector of Calico: `app == 'web' && has(tier)`. In quotes are values of labels; without those that resemble tokens,
-/// the rest must have no shape of a secret.
+/// A selector of Calico: `app == 'web' && has(tier)`. In quotes are values of labels; without those that resemble
+/// tokens, the rest must have no shape of a secret.
 pub(super) fn selectors(content: &str) -> Cow<'_, str> {
     let clean = text(content);
     if matches!(clean, Cow::Borrowed(_)) {
