@@ -79,7 +79,7 @@ pub(super) fn selectors(content: &str) -> Cow<'_, str> {
         let Some(close) = quoted[1..].find(quote) else { return clean };
         let value = &quoted[1..=close];
         let is_shaped = is_label_value(value) && matches!(text(value), Cow::Owned(_));
-        out.extend([before, quote, &label(value), quote]);
+        out.extend([before, quote, &*label(value), quote]);
         others.extend([before, quote, if is_shaped { "x" } else { value }, quote]);
         rest = &quoted[close + 2..];
     }
