@@ -104,6 +104,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "proxies still use certificates of the previous issuer: they are rejected if its trust anchor is \
              removed before they renew",
         )
+        .severity(Severity::Info)
         .evidence(issuer.quoted(format!("not before {made}")))
         .evidences(said.chain(rest))
         .remedy(remedy);
