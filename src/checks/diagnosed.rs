@@ -227,7 +227,7 @@ pub(super) fn note_unused(ctx: &Context<'_>) -> Result<(), Missing> {
     for (message, mut names) in unused {
         names.sort();
         names.dedup();
-        let why = Why::Failed { message: message.to_owned() };
+        let why = Why::Malformed { message: message.to_owned() };
         ctx.gap(ctx.missing(
             Item::Diagnostics,
             why,
