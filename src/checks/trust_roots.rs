@@ -126,8 +126,8 @@ impl ControlPlane {
 
 /// The decision whether to interrupt traffic that works, as the first step.
 pub(in crate::checks) fn decided() -> Remedy {
-    let act = "If calls between your applications still work, do the steps that this command prints, not the next \
-               ones, which interrupt the calls";
+    let act = "Decide first: if calls between your applications still work, do the steps that this command prints, \
+               not the next ones, which interrupt the calls";
     Remedy::new().run(StepKind::Note, act, meshdoctor().words("rotate"))
 }
 

@@ -25,6 +25,7 @@ const EXPECTED: &[(&str, &[&str])] = &[
     ("anchors-disjoint", &["proxy-cut-off"]),
     ("anchors-disjoint-server", &["endpoints-unreachable", "proxy-cut-off"]),
     ("destination-down", &["inbound-requests-shed", "proxy-cut-off"]),
+    ("egress-deny-route", &["outbound-connection-forbidden"]),
     ("egress-global-deny", &["outbound-connection-forbidden"]),
     ("identity-down-expired", &["proxy-certificate-expired", "proxy-cut-off"]),
     ("networkpolicy-app-port-only", &["endpoints-unreachable"]),

@@ -22,7 +22,8 @@ use crate::objects::container::PROXY_CONTAINER;
 const FIRST: i64 = 60;
 /// The message about an expired certificate.
 const EXPIRED: &str = "the proxy's certificate has expired and was not renewed: other proxies reject it";
-/// The difference between the clocks of the machine that reads a certificate and of identity's node that is not reported.
+/// The difference between the clocks of the machine that reads a certificate and of identity's node that is not
+/// reported.
 const SKEW: SignedDuration = SignedDuration::from_mins(2);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -86,9 +86,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(failing.into_iter().chain(late).collect::<Vec<_>>().into())
 }
 
-/// Number of renewals that failed between two reads, if none succeeded and the certificate is not yet overdue. The proxy
-/// counts only certificates that identity issued and it rejected (`linkerd/identity/src/metrics.rs` of linkerd2-proxy),
-/// and it tries again only after 70 % of the time that is left.
+/// Number of renewals that failed between two reads, if none succeeded and the certificate is not yet overdue. The
+/// proxy counts only certificates that identity issued and it rejected (`linkerd/identity/src/metrics.rs` of
+/// linkerd2-proxy), and it tries again only after 70 % of the time that is left.
 fn failed(metrics: &ProxyMetrics) -> Option<u64> {
     let count = |result: &str| -> u64 {
         let of_result = metrics.grown(CertificateRefreshes).filter(|(one, _)| one.label("result") == result);

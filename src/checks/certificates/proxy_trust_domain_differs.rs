@@ -1,21 +1,14 @@
 //! `proxy-trust-domain-differs`: the names of proxies are in another trust domain than the mesh.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::identity::{config, need_control_plane, trust_domain};
-use super::proxies::{quoted_certificate, served_by};
-use crate::checks::diagnosed::by_workload;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy};
+use crate::finding::{Evidence, Remedy};
 use crate::model::owners::Owner;
 use crate::objects::Pod;
 use crate::objects::container::{IDENTITY_NAME, LOCAL_NAME};
-
-/// The number of quoted proxies per workload.
-const QUOTED: usize = 3;
-/// Why new pods cure it.
-const RENEWED: &str = "new pods get the current trust domain";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
@@ -29,7 +22,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();
     let owners = ctx.owners();
     let mut found: BTreeMap<(Owner, &str, &str), Vec<String>> = BTreeMap::new();
-    let mut reported = Vec::new();
     for pod in pods {
         if !ctx.has_injected(pod) {
             continue;
@@ -38,11 +30,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let names = [LOCAL_NAME, IDENTITY_NAME].map(|variable| Some((variable, proxy.env_value(variable)?)));
         let differs = |name: &str| domain_of(name, home).is_some_and(|other| other != domain);
         if let Some((variable, name)) = names.into_iter().flatten().find(|(_, name)| differs(name)) {
-            reported.push(pod.metadata.key());
             found.entry((owners.owner(pod), variable, name)).or_default().push(pod.metadata.name.clone());
         }
     }
-    let reported: BTreeSet<(&str, &str)> = reported.into_iter().collect();
     let findings = found.into_iter().map(|((owner, variable, name), pods)| {
         let mut remedy = Remedy::new();
         remedy.steps.push(renew(
@@ -50,7 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             &owner,
             &pods,
             Needs::NewProxy,
-            RENEWED,
+            "new pods get the current trust \
+            domain",
         ));
         let pod = format!("Pod {}/{}", owner.namespace, pods[0]);
         let message = if variable == LOCAL_NAME {
@@ -69,34 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .remedy(remedy)
     });
-    let mut findings: Vec<Finding> = findings.collect();
-    let certificates = served_by(ctx, pods, ctx.diagnostics_hint());
-    let others = certificates.iter().filter_map(|(pod, chain)| {
-        let names = chain.first()?.names();
-        let name =
-            names.into_iter().find(|name| domain_of(name, home).is_some_and(|other| other != domain))?;
-        (!reported.contains(&pod.metadata.key())).then_some((*pod, name))
-    });
-    findings.extend(by_workload(ctx, others).into_iter().map(|(subject, all)| {
-        let names: Vec<String> = all.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
-        let owner = owners.owner(all[0].0);
-        let mut remedy = Remedy::new();
-        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewProxy, RENEWED));
-        ctx.finding(
-            subject,
-            "the proxy serves a certificate for a name in another trust domain than the control plane: policies that \
-             name identities do not match it, and other proxies expect another name",
-        )
-        .parameter("served")
-        .evidences(all.iter().take(QUOTED).map(|(pod, name)| quoted_certificate(pod, name.clone())))
-        .evidence(Evidence::field(
-            format!("ConfigMap {home}/linkerd-config"),
-            "data.values: identityTrustDomain",
-            &*domain,
-        ))
-        .remedy(remedy)
-    }));
-    Ok(findings.into())
+    Ok(findings.collect::<Vec<_>>().into())
 }
 
 /// The trust domain in a proxy's name, for the control plane in a namespace.

@@ -71,8 +71,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         });
         ctx.finding(
             Subject::object("EgressNetwork", namespace, name),
-            "proxies deny HTTP requests to outside destinations: the EgressNetwork denies them (trafficPolicy Deny), and \
-             no route allows them",
+            "proxies deny HTTP requests to outside destinations: the EgressNetwork denies them (trafficPolicy Deny), \
+             and no route allows them",
         )
         .parameter("denied")
         .evidences(said)

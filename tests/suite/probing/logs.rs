@@ -68,8 +68,13 @@ async fn logs_are_read_where_they_are_asked_for_and_only_known_lines_are_kept() 
     }
     let asked = server.requested_paths();
     let logs: Vec<&String> = asked.iter().filter(|path| path.ends_with("/log")).collect();
-    // The control plane, the controllers of links, and the proxy that is not ready.
-    let wanted = ["/linkerd/pods/", "/linkerd-multicluster/pods/controller-east-", "web-5d9f8c7b66-4xq7p"];
+    // The control plane, the controllers of links, tap, and the proxy that is not ready.
+    let wanted = [
+        "/linkerd/pods/",
+        "/linkerd-multicluster/pods/controller-east-",
+        "/linkerd-viz/pods/tap-",
+        "web-5d9f8c7b66-4xq7p",
+    ];
     assert!(logs.iter().all(|path| wanted.iter().any(|part| path.contains(part))), "{logs:#?}");
     assert!(wanted.iter().all(|part| logs.iter().any(|path| path.contains(part))), "{logs:#?}");
     assert!(!logs.is_empty());

@@ -63,10 +63,21 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     text.extend(report.coverage.set_aside.iter().flat_map(|what| wrap(&clean(what), look.prose() - INDENT)));
     let not_provided = match (is_brief, text.is_empty()) {
         (true, _) => None,
-        (false, true) => not_provided(report),
-        (false, false) => not_provided_either(report),
+        (false, true) => missing_evidence(report, not_provided_words),
+        // Below the requested evidence that is missing.
+        (false, false) => missing_evidence(report, |checks, ways| {
+            format!("other evidence ({}): {ways}", count(checks, "check", "checks"))
+        }),
     };
-    text.extend(not_provided.into_iter().flat_map(|words| wrap(&words, look.prose() - INDENT)));
+    let not_provided = not_provided.map(|(words, command)| match command {
+        Some(command) => {
+            let mut lines = wrap(&format!("{words}:"), look.prose() - INDENT);
+            lines.push(format!("  {}", look.command(&command)));
+            lines
+        }
+        None => wrap(&words, look.prose() - INDENT),
+    });
+    text.extend(not_provided.into_iter().flatten());
     text.extend(unread(&report.coverage.unread, look));
     let label = pad("not checked", INDENT);
     let blank = " ".repeat(INDENT);
@@ -161,19 +172,21 @@ fn optional(report: &Report) -> impl Iterator<Item = &Gap> {
 /// The number of checks without evidence that was not provided, and the options that provide it, on one line:
 /// `11 checks lack evidence: add --nodes`.
 pub fn not_provided(report: &Report) -> Option<String> {
-    missing_evidence(report, |checks, ways| {
-        format!("{} evidence: {ways}", count(checks, "check lacks", "checks lack"))
+    missing_evidence(report, not_provided_words).map(|(words, command)| match command {
+        Some(command) => format!("{words} {command}"),
+        None => words,
     })
 }
 
-/// The same below the requested evidence that is missing: `other evidence (11 checks): add --nodes`.
-fn not_provided_either(report: &Report) -> Option<String> {
-    missing_evidence(report, |checks, ways| {
-        format!("other evidence ({}): {ways}", count(checks, "check", "checks"))
-    })
+fn not_provided_words(checks: usize, ways: &str) -> String {
+    format!("{} evidence: {ways}", count(checks, "check lacks", "checks lack"))
 }
 
-fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> Option<String> {
+/// The evidence that was not provided, and the command that collects it, for the end of the sentence.
+fn missing_evidence(
+    report: &Report,
+    words: impl Fn(usize, &str) -> String,
+) -> Option<(String, Option<String>)> {
     let mut ways: BTreeSet<EvidenceSource> = optional(report).map(EvidenceSource::from_gap).collect();
     // `collect` on the cluster runs the linkerd CLI too; a live check already did.
     if report.origin.kind != "live" {
@@ -190,7 +203,8 @@ fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> O
     // Manifests are checked without logs or nodes; only a cluster has them.
     if report.origin.kind == "manifests" {
         let checks = count(checks.len(), "check needs", "checks need");
-        return Some(format!("{checks} a cluster: {}, live or with --bundle FILE", own("check --with PATH")));
+        let words = format!("{checks} a cluster: {}, live or with --bundle FILE", own("check --with PATH"));
+        return Some((words, None));
     }
     let collect = ways.remove(&EvidenceSource::Collect);
     // The options of `collect` that read the same from the cluster.
@@ -213,10 +227,11 @@ fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> O
         [] => String::new(),
         ways => format!("add {}", ways.concat()),
     };
-    let collect = collect.then(|| format!("use {}", from_cluster));
+    let command = collect.then(|| from_cluster.to_string());
+    let collect = collect.then(|| "use".to_owned());
     let each: Vec<String> =
         [options].into_iter().filter(|options| !options.is_empty()).chain(collect).collect();
-    Some(words(checks.len(), &each.join(", or ")))
+    Some((words(checks.len(), &each.join(", or ")), command))
 }
 
 /// Objects that no check reads, on one line.

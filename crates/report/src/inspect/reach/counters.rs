@@ -169,8 +169,8 @@ impl Mesh<'_> {
                 fail_fast::BREAKER.into_iter().find(|key| service.metadata.annotation(key).is_some());
             match breaker {
                 Some(key) => step.fix(format!(
-                    "check whether the application answers with errors: the Service breaks circuits (annotation {key}), \
-                     so failed responses end further requests"
+                    "check whether the application answers with errors: the Service breaks circuits \
+                     (annotation {key}), so failed responses end further requests"
                 )),
                 None => step.fix(
                     "check that port 4143 of the endpoints is reachable from the client, and that the application \
