@@ -69,8 +69,7 @@ pub fn native_by_default(pod: &Pod, provider: Provider) -> Option<bool> {
         let has_args = container.has_more_args || !container.args.is_empty();
         let native = container.env_value(&format!("{prefix}_NATIVELBBYDEFAULT"));
         let is_provider = container.env_value(&prefix).is_some();
-        (!has_args && (is_provider || native.is_some()))
-            .then(|| native.map_or(Some(false), |value| boolean(value)))
+        (!has_args && (is_provider || native.is_some())).then(|| native.map_or(Some(false), boolean))
     };
     own_containers(pod).find_map(of_environment).flatten()
 }

@@ -18,6 +18,9 @@ const UNDECLARED: &str = "undefined-port";
 /// A forbidden target: kind, namespace, name, and whether the Service does not declare the port.
 type ForbiddenTarget<'a> = (&'a str, &'a str, &'a str, bool);
 
+/// Requests of a proxy that an EgressNetwork denied.
+type DeniedBy<'g, 'a> = (&'g Growth<'a>, &'g Series, u64);
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = growing(ctx, RouteCloses, |series| series.label("error") == "forbidden")?;
     let denied = growing(ctx, DeniedEgress, |_| true)?;
@@ -54,7 +57,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(said)
             .remedy(Remedy::new().step(StepKind::Note, step))
     });
-    let mut networks: BTreeMap<(&str, &str), Vec<(&Growth<'_>, &Series, u64)>> = BTreeMap::new();
+    let mut networks: BTreeMap<(&str, &str), Vec<DeniedBy<'_, '_>>> = BTreeMap::new();
     for growth in &denied {
         for (series, count) in &growth.grown {
             let key = (series.label("parent_namespace"), series.label("parent_name"));
