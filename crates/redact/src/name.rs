@@ -17,8 +17,7 @@ pub fn object(content: &str) -> Cow<'_, str> {
     if is_object(content) { Cow::Borrowed(content) } else { text(content) }
 }
 
-/// Whether a text has the form of such names.
-pub(super) fn is_object(content: &str) -> bool {
+fn is_object(content: &str) -> bool {
     let container = CONTAINERS.iter().find_map(|field| content.strip_prefix(field)?.strip_suffix('}'));
     let content = container.unwrap_or(content);
     let content = content.strip_prefix("spiffe://").unwrap_or(content);

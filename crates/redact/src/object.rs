@@ -176,7 +176,6 @@ pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
         }
         Rule::Checksum if content.bytes().all(|byte| byte.is_ascii_hexdigit()) => Cow::Borrowed(content),
         Rule::Certificates => certificates(content),
-        Rule::Name if name::is_object(content) => Cow::Borrowed(content),
         Rule::Name => free_text::plain(content),
         // The form of a name: of the release, the application and the object.
         Rule::Written(form) if form.fits(content) => Cow::Borrowed(content),
