@@ -263,6 +263,39 @@ fn annotations_get_the_type_that_the_api_server_accepts() {
     assert_eq!(read(&file), expected, "{}", written.text());
 }
 
+/// Their text in the file is meant, not the number or boolean that kubectl reads. A byte order mark stays.
+#[test]
+fn values_in_quotes_keep_their_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "\u{feff}apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  labels:\n    country: NO\n    \
+                version: 1.10\n    code: 0443\n    sha: 1234567e2 # of the image\n    size: 5\n    tier: y\n\
+                spec: {ports: [{port: 80}]}\n";
+    let file = write(folder.path(), "web.yaml", text);
+    let written = fix(folder.path(), &["--write"]);
+    assert_eq!(written.status, 0, "{}", written.text());
+    let mut expected = text.to_owned();
+    for value in ["NO", "1.10", "0443", "1234567e2", "5", "y"] {
+        expected = expected.replacen(&format!(": {value}"), &format!(": \"{value}\""), 1);
+    }
+    assert_eq!(read(&file), expected);
+}
+
+#[test]
+fn a_key_on_a_workload_and_its_template_is_repaired_in_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let annotations = "annotations: {linkerd.io/injekt: enabled}";
+    let text = format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, {annotations}}}\nspec:\n  \
+         selector: {{matchLabels: {{app: web}}}}\n  template:\n    metadata: {{labels: {{app: web}}, {annotations}}}\n    \
+         spec: {{containers: [{{name: a, image: x}}]}}\n"
+    );
+    let file = write(folder.path(), "web.yaml", &text);
+    let written = fix(folder.path(), &["--write"]);
+    assert_eq!(written.status, 0, "{}", written.text());
+    assert!(found(folder.path()).is_empty(), "{}", read(&file));
+    assert!(read(&file).contains("linkerd.io/inject: enabled"), "{}", read(&file));
+}
+
 #[test]
 fn an_item_of_a_list_is_edited_in_place() {
     let folder = tempfile::tempdir().unwrap();
