@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS};
 use crate::certificates::{BundlePrint, Certificate, from_bundle, from_restored_bundle};
 use crate::checks::Context;
-use crate::checks::diagnosed::name_of;
+use crate::checks::diagnosed::{name_of, proxies};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, is_hidden, written};
 use crate::checks::words::some;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Moment};
 use crate::item::Item;
 use crate::item::diagnostic::Diagnostic;
+use crate::item::proxy_metrics::ProxyMetrics;
 use crate::missing::Missing;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::moments;
@@ -33,6 +34,24 @@ const UNREADABLE: &str = "the certificates are not valid";
 pub(super) fn served<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, Vec<Certificate>)>, Missing> {
     let pods = ctx.partial_list::<Pod>()?;
     Ok(served_by(ctx, pods, ctx.diagnostics()?))
+}
+
+/// The proxies' metrics, next to the certificates that they serve: without both, nothing is known; if only the metrics
+/// are missing, that is noted.
+///
+/// # Errors
+/// The metrics are unavailable, and no certificates were read.
+pub(super) fn metrics_beside<'a>(
+    ctx: &Context<'a>,
+    served: &[(&Pod, Vec<Certificate>)],
+) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
+    match proxies(ctx) {
+        Err(missing) if !served.is_empty() => {
+            ctx.gap(missing);
+            Ok(Vec::new())
+        }
+        read => read,
+    }
 }
 
 /// The certificates in some of the provided evidence, as [`served`].

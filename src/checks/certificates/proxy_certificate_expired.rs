@@ -3,9 +3,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::proxies::{quoted_certificate, served};
+use super::proxies::{metrics_beside, quoted_certificate, served};
 use crate::certificates::Certificate;
-use crate::checks::diagnosed::{note_unused, proxies};
+use crate::checks::diagnosed::note_unused;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::serving::component_missing;
 use crate::checks::words::of_proxies;
@@ -30,14 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     note_unused(ctx)?;
     let served = served(ctx)?;
-    let metrics = match proxies(ctx) {
-        Ok(all) => all,
-        Err(missing) if !served.is_empty() => {
-            ctx.gap(missing);
-            Vec::new()
-        }
-        Err(missing) => return Err(missing.into()),
-    };
+    let metrics = metrics_beside(ctx, &served)?;
     // Its metrics state the certificate by the clock of its own node.
     let has_metrics = |pod: &Pod| {
         metrics

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::proxies::served;
-use crate::checks::diagnosed::{by_workload, exporting, name_of, proxies, quoted, within};
+use super::proxies::{metrics_beside, served};
+use crate::checks::diagnosed::{by_workload, exporting, name_of, quoted, within};
 use crate::checks::restart::{self, Needs};
 use crate::checks::serving::component_missing;
 use crate::checks::words::counted;
@@ -32,14 +32,7 @@ struct Overdue {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let served = served(ctx)?;
-    let metrics = match proxies(ctx) {
-        Ok(all) => all,
-        Err(missing) if !served.is_empty() => {
-            ctx.gap(missing);
-            Vec::new()
-        }
-        Err(missing) => return Err(missing.into()),
-    };
+    let metrics = metrics_beside(ctx, &served)?;
     let has_metrics = |pod: &Pod| metrics.iter().any(|(one, _)| one.metadata.key() == pod.metadata.key());
     let served: Vec<(&Pod, Overdue)> = served
         .iter()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::diagnosed::{by_number, grown, name_of, proxies, quoted, within};
 use crate::checks::{Context, Judgement};
-use crate::command::{kubectl, meshdoctor};
+use crate::command::{Call, kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::{BalancerEndpoints, BalancerGateOpenedAt, BalancerGateShuts};
@@ -126,10 +126,7 @@ fn broken(ctx: &Context<'_>, service: &Service, shut: &[FailingClient<'_>], key:
                 .run(
                     StepKind::Command,
                     "Check the pods behind the Service, and their logs for failed requests",
-                    kubectl()
-                        .namespace(namespace)
-                        .words("get endpointslices -l")
-                        .operand(format!("kubernetes.io/service-name={name}")),
+                    slices_of(namespace, name),
                 )
                 .step(
                     StepKind::Note,
@@ -137,6 +134,12 @@ fn broken(ctx: &Context<'_>, service: &Service, shut: &[FailingClient<'_>], key:
                 ),
         );
     if is_shut { finding } else { by_number(finding, failed) }
+}
+
+/// The command that prints the EndpointSlices of a Service.
+fn slices_of(namespace: &str, name: &str) -> Call {
+    let label = format!("kubernetes.io/service-name={name}");
+    kubectl().namespace(namespace).words("get endpointslices -l").operand(label)
 }
 
 fn finding(
@@ -165,10 +168,7 @@ fn finding(
                     .run(
                         StepKind::Command,
                         "Check the endpoints of the Service, and the pods that it selects",
-                        kubectl()
-                            .namespace(namespace)
-                            .words("get endpointslices -l")
-                            .operand(format!("kubernetes.io/service-name={name}")),
+                        slices_of(namespace, name),
                     )
                     .step(
                         StepKind::Note,
