@@ -15,7 +15,11 @@ use crate::version::{Distribution, K8sVersion};
 /// Maximum age of the last failure.
 const RECENT: SignedDuration = SignedDuration::from_mins(15);
 /// Time during which probes of a starting container may fail.
-const STARTING: SignedDuration = SignedDuration::from_mins(5);
+pub(super) const STARTING: SignedDuration = SignedDuration::from_mins(5);
+/// Reason of the kubelet's events about a failed probe.
+const FAILED: &str = "Unhealthy";
+/// Reason of its events about a container that it ends.
+const ENDED: &str = "Killing";
 /// Minimum number of failures.
 const ENOUGH: u32 = 3;
 /// Endings of the kubelet's messages about a request without an answer in time, of any Go release.
@@ -31,43 +35,59 @@ pub(super) struct ProbeEvents<'a>(HashMap<(&'a str, &'a str), Vec<&'a Event>>);
 impl<'a> ProbeEvents<'a> {
     pub(super) fn new(events: &'a [Event]) -> ProbeEvents<'a> {
         let mut by_pod: HashMap<(&str, &str), Vec<&Event>> = HashMap::new();
-        let is_of_probe = |event: &&Event| matches!(event.reason.as_str(), "Unhealthy" | "Killing");
+        let is_of_probe = |event: &&Event| matches!(event.reason.as_str(), FAILED | ENDED);
         for event in events.iter().filter(is_of_probe).filter(|event| event.about.kind == "Pod") {
             by_pod.entry((&event.about.namespace, &event.about.name)).or_default().push(event);
         }
         ProbeEvents(by_pod)
     }
 
+    fn of_pod<'e>(&'e self, pod: &'e Pod) -> &'e [&'a Event] {
+        self.0.get(&pod.metadata.key()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The events of failed probes of a pod.
+    pub(super) fn failed<'e>(&'e self, pod: &'e Pod) -> impl Iterator<Item = &'a Event> + use<'a, 'e> {
+        self.of_pod(pod).iter().copied().filter(|event| event.reason == FAILED)
+    }
+
     /// The events about a container of a pod, without those of an earlier pod of this name.
-    fn about(&self, pod: &Pod, container: &str) -> impl Iterator<Item = &'a Event> {
+    fn about<'e>(
+        &'e self,
+        pod: &'e Pod,
+        container: &'e str,
+    ) -> impl Iterator<Item = &'a Event> + use<'a, 'e> {
         let created = pod.metadata.creation_timestamp.get();
-        let is_of_pod = move |event: &&Event| {
+        let is_later = move |event: &&Event| {
             created.is_none_or(|created| event.last.get().is_none_or(|last| last >= created))
         };
-        let of_pod = self.0.get(&pod.metadata.key()).into_iter().flatten().copied();
-        let of_pod = of_pod.filter(|event| event.about.container() == Some(container));
-        of_pod.filter(is_of_pod).collect::<Vec<_>>().into_iter()
+        let of_container = move |event: &&Event| event.about.container() == Some(container);
+        self.of_pod(pod).iter().copied().filter(of_container).filter(is_later)
     }
 
     /// The last event with which the kubelet ended a container because its liveness probe failed. It ends containers
     /// of deleted pods with another message.
     pub(super) fn killed(&self, pod: &Pod, container: &str) -> Option<&'a Event> {
         self.about(pod, container)
-            .filter(|event| event.reason == "Killing" && event.message.contains(" failed liveness probe"))
+            .filter(|event| event.reason == ENDED && event.message.contains(" failed liveness probe"))
             .max_by_key(|event| event.last)
     }
 
     /// The events of probes of a container that get no answer in time: often, lately, and not only while it started.
     pub(super) fn unanswered(&self, ctx: &Context<'_>, pod: &Pod, container: &str) -> Vec<&'a Event> {
         let is_timeout = |event: &&Event| {
-            event.reason == "Unhealthy" && TIMEOUTS.iter().any(|ending| event.message.contains(ending))
+            event.reason == FAILED && TIMEOUTS.iter().any(|ending| event.message.contains(ending))
         };
         let events: Vec<&Event> = self.about(pod, container).filter(is_timeout).collect();
         let Some((first, last)) = span(&events) else { return Vec::new() };
         let began = pod.status.start_time.get().map_or(first, |started| first.max(started + STARTING));
-        let is_current = ctx.now().duration_since(last) <= RECENT && last.duration_since(began) > STARTING;
-        if is_current && count(&events) >= ENOUGH { events } else { Vec::new() }
+        if is_lasting(ctx, (began, last), count(&events)) { events } else { Vec::new() }
     }
+}
+
+/// Whether probes failed often, until lately, and for longer than a container needs to start.
+pub(super) fn is_lasting(ctx: &Context<'_>, (first, last): (Timestamp, Timestamp), times: u32) -> bool {
+    ctx.now().duration_since(last) <= RECENT && last.duration_since(first) > STARTING && times >= ENOUGH
 }
 
 /// The first and the last occurrence of events.

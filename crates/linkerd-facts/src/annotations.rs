@@ -38,9 +38,9 @@ pub const SERVER_SNIPPET: &str = "nginx.ingress.kubernetes.io/server-snippet";
 pub const HELM_HOOK: &str = "helm.sh/hook";
 /// How Argo CD syncs an object: options, separated by commas.
 pub const ARGO_CD_OPTIONS: &str = "argocd.argoproj.io/sync-options";
-/// Annotations of which only the presence is kept, because they can contain anything.
+/// Annotations that can contain anything: only their presence is kept.
 pub const SNIPPETS: [&str; 2] = [LOCATION_SNIPPET, SERVER_SNIPPET];
-/// Hooks of Velero: the annotation with the command, of which only the presence is kept, and that with the container.
+/// Hooks of Velero: the annotation with the command, whose value is not kept, and that with the container.
 pub const VELERO_HOOKS: [(&str, &str); 3] = [
     ("post.hook.backup.velero.io/command", "post.hook.backup.velero.io/container"),
     ("post.hook.restore.velero.io/command", "post.hook.restore.velero.io/container"),

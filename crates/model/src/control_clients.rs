@@ -8,9 +8,57 @@ use crate::knowledge::MetricMeaning::{
 /// The components that each proxy connects to: the label of the metrics.
 pub const CLIENTS: [&str; 3] = ["destination", "policy", "identity"];
 
-/// The begin of the addresses of each component.
-const ADDRESSES: [(&str, &str); 3] =
-    [("destination", "linkerd-dst"), ("policy", "linkerd-policy"), ("identity", "linkerd-identity")];
+/// A component that each proxy connects to.
+#[derive(Debug, Clone, Copy)]
+pub struct Served {
+    /// The label of the client in metrics.
+    pub client: &'static str,
+    /// The name in texts.
+    pub name: &'static str,
+    /// The label of its pods.
+    pub component: &'static str,
+    /// Its Deployment.
+    pub deployment: &'static str,
+    /// Its container.
+    pub container: &'static str,
+    /// The begin of its addresses in metrics.
+    address: &'static str,
+}
+
+/// These components.
+pub const SERVED: [Served; 3] = [
+    Served {
+        client: "destination",
+        name: "destination",
+        component: "destination",
+        deployment: "linkerd-destination",
+        container: "destination",
+        address: "linkerd-dst",
+    },
+    Served {
+        client: "identity",
+        name: "identity",
+        component: "identity",
+        deployment: "linkerd-identity",
+        container: "identity",
+        address: "linkerd-identity",
+    },
+    Served {
+        client: "policy",
+        name: "the policy controller",
+        component: "destination",
+        deployment: "linkerd-destination",
+        container: "policy",
+        address: "linkerd-policy",
+    },
+];
+
+impl Served {
+    /// Whether a proxy needs its answers to find a new destination.
+    pub fn is_for_discovery(&self) -> bool {
+        self.client != "identity"
+    }
+}
 
 /// The number of failed requests between two reads from which a client without a successful one fails.
 const FAILING: u64 = 3;
@@ -129,9 +177,9 @@ fn responses(
     classification: &str,
     is_counted: impl Fn(&Series) -> bool,
 ) -> u64 {
-    let Some((_, address)) = ADDRESSES.iter().find(|(name, _)| *name == client) else { return 0 };
+    let Some(served) = SERVED.iter().find(|served| served.client == client) else { return 0 };
     let own = metrics.grown(ControlResponses).filter(|(series, _)| {
-        series.label("addr").starts_with(address)
+        series.label("addr").starts_with(served.address)
             && series.label("classification") == classification
             && is_counted(series)
     });

@@ -57,6 +57,13 @@ impl From<RawCondition> for Condition {
     }
 }
 
+impl Condition {
+    /// Whether a condition of this type is true.
+    pub fn is_true(all: &[Condition], kind: &str) -> bool {
+        all.iter().any(|one| one.kind == kind && one.status == "True")
+    }
+}
+
 impl Deref for Condition {
     type Target = ConditionContent;
 

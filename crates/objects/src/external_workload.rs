@@ -30,7 +30,7 @@ impl ExternalWorkload {
 
     /// Whether its condition Ready is true. Without it, Linkerd lists its address as not ready.
     pub fn is_ready(&self) -> bool {
-        self.status.conditions.iter().any(|one| one.kind == "Ready" && one.status == "True")
+        Condition::is_true(&self.status.conditions, "Ready")
     }
 }
 

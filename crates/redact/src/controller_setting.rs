@@ -13,7 +13,7 @@ const SWITCHES: [&str; 4] = [
     "providers.kubernetesingress",
     "providers.kubernetesingress.nativelbbydefault",
 ];
-/// Options of which only the name is kept, in lower case.
+/// Options without their values, in lower case.
 const NAMED: [&str; 1] = ["configfile"];
 /// Variables of Traefik that are a boolean.
 const VARIABLES: [&str; 4] = [
@@ -22,7 +22,7 @@ const VARIABLES: [&str; 4] = [
     "TRAEFIK_PROVIDERS_KUBERNETESINGRESS",
     "TRAEFIK_PROVIDERS_KUBERNETESINGRESS_NATIVELBBYDEFAULT",
 ];
-/// Stands for the options with middlewares of any entry point of Traefik.
+/// The form in which options with middlewares of any entry point of Traefik are kept.
 const MIDDLEWARES: &str = "--entrypoints.http.middlewares";
 /// Keys of the ConfigMaps that ingress controllers read, with a boolean.
 const KEYS: [&str; 1] = ["service-upstream"];

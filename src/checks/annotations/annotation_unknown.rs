@@ -6,8 +6,7 @@ use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Remedy, StepKind};
 use crate::item::Item;
-use crate::knowledge::{KeyKind, KeyScope, Suggestion};
-use crate::objects::Meta;
+use crate::knowledge::{KeyScope, Suggestion};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::from_context(ctx)?;
@@ -36,12 +35,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The step that removes the key from the workload itself, if it is there and in the template.
 fn on_workload_too(ctx: &Context<'_>, found: &Found<'_>) -> Remedy {
-    let has_key = |meta: &Meta| match found.written_as {
-        KeyKind::Annotation => meta.annotation(found.key).is_some(),
-        KeyKind::Label => meta.label(found.key).is_some(),
-    };
     let mut other = found.object.sites.iter().filter(|site| site.scope == KeyScope::Workload);
-    let is_twice = found.scope == KeyScope::PodTemplate && other.any(|site| has_key(site.meta));
+    let is_twice = found.scope == KeyScope::PodTemplate
+        && other.any(|site| wording::has(site.meta, found.written_as, found.key));
     match is_twice {
         true => {
             wording::remove_it(ctx, wording::remedy(), &Found { scope: KeyScope::Workload, ..found.clone() })

@@ -126,6 +126,14 @@ pub(super) fn remove(ctx: &Context<'_>, remedy: Remedy, act: &str, found: &Found
     }
 }
 
+/// Whether an object has a key, as an annotation or as a label.
+pub(super) fn has(meta: &Meta, kind: knowledge::KeyKind, key: &str) -> bool {
+    match kind {
+        knowledge::KeyKind::Label => meta.label(key).is_some(),
+        knowledge::KeyKind::Annotation => meta.annotation(key).is_some(),
+    }
+}
+
 /// Adds the steps that replace the key with the one of `row`.
 pub(super) fn replace(
     ctx: &Context<'_>,
@@ -138,10 +146,7 @@ pub(super) fn replace(
     let minors = ctx.knowledge.minors();
     let is_label = row.kind == knowledge::KeyKind::Label;
     // The value of the right key is in force, and the other one has no effect.
-    let is_set = found.object.sites.iter().any(|site| match row.kind {
-        knowledge::KeyKind::Label => site.meta.label(&row.key).is_some(),
-        knowledge::KeyKind::Annotation => site.meta.annotation(&row.key).is_some(),
-    });
+    let is_set = found.object.sites.iter().any(|site| has(site.meta, row.kind, &row.key));
     if is_set && row.key != found.key {
         return remove_it(ctx, remedy, found);
     }

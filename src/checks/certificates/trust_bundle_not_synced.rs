@@ -7,8 +7,8 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Scope;
 use crate::objects::{
-    Bundle, CertManagerCertificate, ConfigMap, Kind, LabelSelector, ManagedCertificate, Namespace, Texts,
-    TrustBundle,
+    Bundle, CertManagerCertificate, Condition, ConfigMap, Kind, LabelSelector, ManagedCertificate, Namespace,
+    Texts, TrustBundle,
 };
 
 /// The label of a namespace that Kubernetes sets.
@@ -195,15 +195,8 @@ fn elsewhere<'a>(ctx: &Context<'a>, bundle: &TrustBundle, said: &str) -> Option<
         .map(|secret| secret.name.as_str())
         .find(|name| said.contains(&format!("Secret \"{name}\" not found")))?;
     let all = ctx.optional_list::<CertManagerCertificate>();
+    // It is ready once cert-manager has written the Secret.
+    let is_ready = |one: &ManagedCertificate| Condition::is_true(&one.status.conditions, "Ready");
     let mut own = all.iter().filter(|one| one.spec.secret_name == missing && is_ready(one));
     own.next().filter(|_| own.next().is_none())
-}
-
-/// Whether cert-manager has written the Secret of a Certificate.
-fn is_ready(certificate: &ManagedCertificate) -> bool {
-    certificate
-        .status
-        .conditions
-        .iter()
-        .any(|condition| condition.kind == "Ready" && condition.status == "True")
 }

@@ -6,28 +6,20 @@ use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Restarts, StepKind, Subject, Tie};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::ControlEndpoints;
-use crate::model::control_clients::{self, ClientState};
+use crate::model::control_clients::{self, ClientState, SERVED, Served};
 use crate::model::installed::COMPONENT;
 use crate::objects::Pod;
 
 /// The number of quoted proxies per workload.
 const QUOTED: usize = 3;
-/// The begin of the names of Deployments of the control plane, without which they are those of components.
-const PREFIX: &str = "linkerd-";
-/// A proxy's clients of the control plane: the label, the component, and its Deployment.
-const CLIENTS: [(&str, &str, &str); 3] = [
-    ("destination", "destination", "linkerd-destination"),
-    ("identity", "identity", "linkerd-identity"),
-    ("policy", "the policy controller", "linkerd-destination"),
-];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = exporting(ctx, proxies(ctx)?, ControlEndpoints, "the connections to the control plane");
-    let mut silent: [Vec<(&Pod, (&ProxyMetrics, u64))>; CLIENTS.len()] = Default::default();
+    let mut silent: [Vec<(&Pod, (&ProxyMetrics, u64))>; SERVED.len()] = Default::default();
     for (pod, metrics) in &all {
-        for (at, (client, name, deployment)) in CLIENTS.iter().enumerate() {
+        for (at, Served { client, name, component, .. }) in SERVED.iter().enumerate() {
             let Some(failed) = control_clients::unanswered(metrics, client) else { continue };
-            if is_settled(ctx, metrics, deployment.trim_start_matches(PREFIX)) {
+            if is_settled(ctx, metrics, component) {
                 silent[at].push((*pod, (*metrics, failed)));
             } else {
                 ctx.gap(metrics_missing(
@@ -39,25 +31,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let silent: Vec<Finding> = silent
         .into_iter()
-        .enumerate()
-        .flat_map(|(at, pods)| by_workload(ctx, pods).into_iter().map(move |one| (at, one)))
-        .map(|(at, (subject, pods))| unanswered(ctx, at, subject, &pods))
+        .zip(SERVED)
+        .flat_map(|(pods, served)| by_workload(ctx, pods).into_iter().map(move |one| (served, one)))
+        .map(|(served, (subject, pods))| unanswered(ctx, served, subject, &pods))
         .collect();
     let cut = all.into_iter().filter_map(|(pod, metrics)| {
-        let clients: Vec<usize> = (0..CLIENTS.len())
-            .filter(|at| ClientState::from_metrics(metrics, CLIENTS[*at].0) == ClientState::CutOff)
-            .collect();
+        let is_cut =
+            |served: &Served| ClientState::from_metrics(metrics, served.client) == ClientState::CutOff;
+        let clients: Vec<Served> = SERVED.into_iter().filter(is_cut).collect();
         (!clients.is_empty()).then_some((pod, clients))
     });
     let namespace = ctx.namespaces().control_plane.as_str();
     let findings = by_workload(ctx, cut).into_iter().map(|(subject, cut)| {
         let said = cut.iter().take(QUOTED).map(|(pod, clients)| {
-            let names: Vec<&str> = clients.iter().map(|at| CLIENTS[*at].1).collect();
+            let names: Vec<&str> = clients.iter().map(|served| served.name).collect();
             quoted(pod, format!("no connection to {}", names.join(", ")))
         });
         let clients = cut.iter().flat_map(|(_, clients)| clients);
-        let ties = clients.map(|at| {
-            Tie::Workload("Deployment".to_owned(), namespace.to_owned(), CLIENTS[*at].2.to_owned())
+        let ties = clients.map(|served| {
+            Tie::Workload("Deployment".to_owned(), namespace.to_owned(), served.deployment.to_owned())
         });
         let finding = ctx
             .finding(
@@ -112,16 +104,15 @@ fn is_settled(ctx: &Context<'_>, metrics: &ProxyMetrics, component: &str) -> boo
 /// The finding about requests to a component that are not answered.
 fn unanswered(
     ctx: &Context<'_>,
-    at: usize,
+    served: Served,
     subject: Subject,
     pods: &[(&Pod, (&ProxyMetrics, u64))],
 ) -> Finding {
-    let (client, name, deployment) = CLIENTS[at];
+    let Served { client, name, deployment, container, .. } = served;
     let namespace = ctx.namespaces().control_plane.as_str();
     let said = pods.iter().take(QUOTED).map(|(pod, (metrics, failed))| {
         quoted(pod, format!("{failed} requests to {name} failed {}, none succeeded", within(metrics)))
     });
-    let container = if client == "policy" { client } else { deployment.trim_start_matches(PREFIX) };
     let effect = match client {
         "destination" => "it keeps old endpoints, and finds none of new Services",
         "policy" => "it keeps old policies, and gets none for new ports and Services",

@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::SignedDuration;
-
+use crate::checks::probe_events::{ProbeEvents, STARTING, is_lasting};
 use crate::checks::reported::meshed;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -17,12 +16,6 @@ use crate::model::skipped::{IN, skipped};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Container, Event, Pod};
 
-/// Maximum age of the last failure.
-const RECENT: SignedDuration = SignedDuration::from_mins(15);
-/// Time during which probes of a starting application may fail.
-const STARTING: SignedDuration = SignedDuration::from_mins(5);
-/// Minimum number of failures.
-const ENOUGH: u32 = 3;
 /// Maximum number of quoted events per workload.
 const QUOTED: usize = 3;
 /// The statuses with which a proxy answers for the application, and the reasons.
@@ -45,14 +38,11 @@ struct Failed<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let events = ctx.partial_list::<Event>();
     let meshed = meshed(ctx)?;
-    let mut unhealthy: BTreeMap<(&str, &str), Vec<&Event>> = BTreeMap::new();
-    for event in events?.iter().filter(|event| event.reason == "Unhealthy" && event.about.kind == "Pod") {
-        unhealthy.entry((&event.about.namespace, &event.about.name)).or_default().push(event);
-    }
+    let probes = ProbeEvents::new(events?);
     let owners = ctx.owners();
     let mut groups: BTreeMap<(Owner, Failure), Failed<'_>> = BTreeMap::new();
     for pod in meshed {
-        for event in unhealthy.get(&pod.metadata.key()).into_iter().flatten() {
+        for event in probes.failed(pod) {
             let Some((probe, failure)) = failure(ctx, pod, event).filter(|_| is_current(ctx, pod, event))
             else {
                 continue;
@@ -93,10 +83,7 @@ fn failure<'a>(ctx: &Context<'_>, pod: &Pod, event: &'a Event) -> Option<(&'a st
 fn is_current(ctx: &Context<'_>, pod: &Pod, event: &Event) -> bool {
     let Some(last) = event.last.get() else { return false };
     let first = event.first.get().unwrap_or(last);
-    if ctx.now().duration_since(last) > RECENT
-        || event.count < ENOUGH
-        || last.duration_since(first) <= STARTING
-    {
+    if !is_lasting(ctx, (first, last), event.count) {
         return false;
     }
     // An application that started slowly and has been ready since.

@@ -12,7 +12,7 @@ use crate::checks::restart::{Needs, of_namespaces, renew};
 use crate::checks::serving::component_missing;
 use crate::checks::upgrade;
 use crate::checks::{Context, Judgement};
-use crate::command::{Command, kubectl, meshdoctor};
+use crate::command::{Call, Command, kubectl, meshdoctor};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
@@ -362,22 +362,6 @@ fn obstacle(pod: &Pod) -> Option<(&'static str, &ContainerStatus)> {
 }
 
 fn message(stage: Stage) -> Cow<'static, str> {
-    if let Stage::Restarting(cause) = stage {
-        return match cause {
-            RestartCause::Unanswered => Cow::Borrowed(
-                "the kubelet restarts linkerd-proxy repeatedly, because its liveness probe gets no answer in time. \
-                 The pod's connections break each time",
-            ),
-            RestartCause::Unhealthy => Cow::Borrowed(
-                "the kubelet restarts linkerd-proxy repeatedly, because its liveness probe fails. The pod's \
-                 connections break each time",
-            ),
-            RestartCause::Exit(code) => Cow::Owned(format!(
-                "linkerd-proxy restarts repeatedly{}. The pod's connections break each time",
-                meaning(code)
-            )),
-        };
-    }
     Cow::Borrowed(match stage {
         Stage::Unready => {
             "linkerd-proxy runs but is not ready, and so is its pod: it lacks its certificate from identity, or its \
@@ -422,29 +406,38 @@ fn message(stage: Stage) -> Cow<'static, str> {
             "linkerd-proxy runs but does not answer the kubelet's probes in time. Its pod is not ready, and the \
              kubelet restarts the proxy if its liveness probe fails too"
         }
-        Stage::Restarting(_) => "linkerd-proxy restarts repeatedly",
+        Stage::Restarting(RestartCause::Unanswered) => {
+            "the kubelet restarts linkerd-proxy repeatedly, because its liveness probe gets no answer in time. The \
+             pod's connections break each time"
+        }
+        Stage::Restarting(RestartCause::Unhealthy) => {
+            "the kubelet restarts linkerd-proxy repeatedly, because its liveness probe fails. The pod's connections \
+             break each time"
+        }
+        Stage::Restarting(RestartCause::Exit(code)) => {
+            return Cow::Owned(format!(
+                "linkerd-proxy restarts repeatedly: {}. The pod's connections break each time",
+                meaning(code)
+            ));
+        }
         Stage::Over(end) => end.message(),
     })
 }
 
 /// The meaning of an exit code of the proxy, as a clause.
-fn meaning(code: i32) -> String {
-    let text = match code {
+fn meaning(code: i32) -> Cow<'static, str> {
+    Cow::Borrowed(match code {
         0 | 143 => "it ends on request, by SIGTERM or /shutdown",
         1 => "it fails and exits with code 1",
         64 => "it rejects its settings (exit code 64)",
         101 => "it panics (exit code 101)",
         132 => "it runs an instruction that the processor does not have (exit code 132, SIGILL)",
         134 => "it aborts itself (exit code 134, SIGABRT)",
-        135 | 139 => "it accesses memory that it must not access",
+        135 => "it accesses memory that it must not access (exit code 135, SIGBUS)",
         137 => "it is killed (exit code 137, SIGKILL)",
-        _ => return format!(": it exits with code {code}"),
-    };
-    match code {
-        135 => format!(": {text} (exit code 135, SIGBUS)"),
-        139 => format!(": {text} (exit code 139, SIGSEGV)"),
-        _ => format!(": {text}"),
-    }
+        139 => "it accesses memory that it must not access (exit code 139, SIGSEGV)",
+        _ => return Cow::Owned(format!("it exits with code {code}")),
+    })
 }
 
 /// The kubelet's events about the probes of a proxy, if the finding is about them.
@@ -482,11 +475,7 @@ fn finding(
             Some((list, status)) if list == INIT && status.restart_count > 0 => remedy.run(
                 StepKind::Command,
                 "Read the log of the failing container",
-                kubectl()
-                    .namespace(namespace)
-                    .words("logs --previous")
-                    .operand(pod)
-                    .option("-c", status.name.as_str()),
+                last_log(first, status.name.as_str()),
             ),
             Some(_) | None => remedy,
         },
@@ -505,11 +494,7 @@ fn finding(
             .run(
                 StepKind::Command,
                 "Read the setting that the proxy rejects in the log of its last run",
-                kubectl()
-                    .namespace(namespace)
-                    .words("logs --previous")
-                    .operand(pod)
-                    .option("-c", PROXY_CONTAINER),
+                last_log(first, PROXY_CONTAINER),
             )
             .step(StepKind::Annotation, "Correct the setting in the pod template"),
         Stage::Restarting(_) => Remedy::new()
@@ -518,15 +503,7 @@ fn finding(
                 "Check the events of the pod: the kubelet reports there whether a probe failed",
                 kubectl().namespace(namespace).words("describe pod").operand(pod),
             )
-            .run(
-                StepKind::Command,
-                "Read the log of the proxy's last run",
-                kubectl()
-                    .namespace(namespace)
-                    .words("logs --previous")
-                    .operand(pod)
-                    .option("-c", PROXY_CONTAINER),
-            )
+            .run(StepKind::Command, "Read the log of the proxy's last run", last_log(first, PROXY_CONTAINER))
             .run(
                 StepKind::Command,
                 "If it names no reason, compare it with the known defects of the release",
@@ -657,13 +634,18 @@ fn unanswered(ctx: &Context<'_>, owner: &Owner, pod: &Pod, names: &[String]) -> 
     remedy
 }
 
+/// The command that prints the log of the last run of a container that has restarted.
+fn last_log(pod: &Pod, container: &str) -> Call {
+    let log = kubectl().namespace(&pod.metadata.namespace).words("logs --previous");
+    log.operand(&pod.metadata.name).option("-c", container)
+}
+
 /// The steps for a native sidecar whose startup probe no longer runs.
 fn unprobed(ctx: &Context<'_>, owner: &Owner, pod: &Pod, names: &[String]) -> Remedy {
-    let log = kubectl().namespace(&owner.namespace).words("logs --previous").operand(&pod.metadata.name);
     let mut remedy = Remedy::new().run(
         StepKind::Command,
         "Read why the first run of the proxy ended",
-        log.option("-c", PROXY_CONTAINER),
+        last_log(pod, PROXY_CONTAINER),
     );
     remedy.steps.push(renew(ctx, owner, names, Needs::NewPods, "the probe of this pod does not run again"));
     remedy.step(

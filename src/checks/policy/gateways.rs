@@ -4,7 +4,7 @@ use super::ingress::{identity, running};
 use super::survey::Survey;
 use crate::checks::Context;
 use crate::model::endpoints::selects;
-use crate::objects::{ParentRef, Pod, Route, Service, ServicePort};
+use crate::objects::{Kind, ParentRef, Pod, Route, Service, ServicePort};
 
 const GROUP: &str = "gateway.networking.k8s.io";
 /// The labels by which implementations mark a Gateway's pods: the Gateway's name and, if the pods may be in
@@ -13,6 +13,14 @@ const MARKS: [(&str, Option<&str>); 2] = [
     ("gateway.networking.k8s.io/gateway-name", None),
     ("gateway.envoyproxy.io/owning-gateway-name", Some("gateway.envoyproxy.io/owning-gateway-namespace")),
 ];
+
+/// The HTTPRoutes and GRPCRoutes of the Gateway API in the checked namespaces.
+pub(super) fn routes<'a>(ctx: &Context<'_>, survey: &Survey<'a>) -> impl Iterator<Item = (Kind, &'a Route)> {
+    let lists =
+        [(Kind::HTTPRoute, survey.objects.http_routes), (Kind::GRPCRoute, survey.objects.grpc_routes)];
+    let all = lists.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |route| (kind, route)));
+    all.filter(|(_, route)| ctx.judges(&route.metadata.namespace))
+}
 
 /// The Gateways that a route is attached to: namespace and name.
 pub(super) fn of_route(route: &Route) -> impl Iterator<Item = (&str, &str)> {

@@ -2,10 +2,11 @@
 //! have no effect. In ingress mode, it does so without the header that names the Service. The same holds for a meshed
 //! Envoy Gateway.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use super::envoy_gateway::{Routing, meshed_pods, to_services};
-use super::gateways::services_of;
+use super::gateways::{routes, services_of};
 use super::ingress::{Caller, Classes, callers, is_in_ingress_mode};
 use super::ingress_entry::{Entry, entries};
 use super::ingress_header::{Header, header};
@@ -95,13 +96,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         found.entry(key).or_insert(Bypass { entry, service, port, caller, because, what });
     }
     let mut findings: Vec<Finding> = found.values().map(|bypass| finding(ctx, domain, bypass)).collect();
+    let routing = LazyCell::new(|| Routing::read(ctx));
     for (kind, route, gateway) in gateway_routes {
         for (service, port) in services_of(services, route) {
             let mut what = bypassed(service, port.port, &gateway.metadata.namespace);
             // The Gateway applies its own routes itself.
             what.retain(|(other, meta)| (*other, meta.key()) != (kind, route.metadata.key()));
-            if !what.is_empty() {
-                findings.extend(of_gateway(ctx, (kind, route), gateway, service, &what));
+            if what.is_empty() {
+                continue;
+            }
+            if let Routing::Endpoints(settings) = &*routing {
+                findings.push(of_gateway(ctx, (kind, route), gateway, service, (settings, &what)));
             }
         }
     }
@@ -114,24 +119,19 @@ fn of_envoy_gateways<'a>(
     survey: &Survey<'a>,
     pods: &'a [Pod],
 ) -> Vec<(Kind, &'a Route, &'a Pod)> {
-    let http = survey.objects.http_routes.iter().map(|route| (Kind::HTTPRoute, route));
-    let grpc = survey.objects.grpc_routes.iter().map(|route| (Kind::GRPCRoute, route));
-    let judged = http.chain(grpc).filter(|(_, route)| ctx.judges(&route.metadata.namespace));
-    judged
+    routes(ctx, survey)
         .filter_map(|(kind, route)| Some((kind, route, *meshed_pods(ctx, survey, pods, route).first()?)))
         .collect()
 }
 
-/// A finding about a route of a meshed Envoy Gateway; `None` if it does not send requests to endpoints, or if that is
-/// not known.
+/// The finding about a route of a meshed Envoy Gateway that sends requests to endpoints.
 fn of_gateway(
     ctx: &Context<'_>,
     (kind, route): (Kind, &Route),
     gateway: &Pod,
     service: &Service,
-    what: &[(Kind, &Meta)],
-) -> Option<Finding> {
-    let Routing::Endpoints(settings) = Routing::read(ctx) else { return None };
+    (settings, what): (&[Evidence], &[(Kind, &Meta)]),
+) -> Finding {
     let name = service.metadata.name.as_str();
     let message = format!(
         "Envoy Gateway sends requests directly to the pods of Service {name}. The routes and the profile of the \
@@ -139,14 +139,13 @@ fn of_gateway(
     );
     let (of, named) = route.metadata.key();
     let meshed = Subject::object(Kind::Pod, &gateway.metadata.namespace, &gateway.metadata.name);
-    let finding = ctx
-        .finding(Subject::object(kind, of, named), message)
+    ctx.finding(Subject::object(kind, of, named), message)
         .parameter(name)
         .likely()
-        .evidences(settings)
+        .evidences(settings.iter().cloned())
         .evidence(Evidence::field(meshed, "spec.containers", "linkerd-proxy"))
-        .evidences(attached(name, what));
-    Some(finding.remedy(to_services(ctx)))
+        .evidences(attached(name, what))
+        .remedy(to_services(ctx))
 }
 
 /// The routes that have no effect, as evidence.

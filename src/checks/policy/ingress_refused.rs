@@ -109,30 +109,26 @@ fn gateways<'a>(
     pods: &'a [Pod],
     refused: &mut AllRefused<'a>,
 ) -> Result<bool, Unjudged> {
-    let kinds =
-        [(Kind::HTTPRoute, survey.objects.http_routes), (Kind::GRPCRoute, survey.objects.grpc_routes)];
     let mut any = false;
-    for (kind, routes) in kinds {
-        for route in routes.iter().filter(|route| ctx.judges(&route.metadata.namespace)) {
-            for gateway in gateways::of_route(route) {
-                let asking = gateways::pods_of(ctx, survey, pods, gateway);
-                let asking: Vec<Asking<'_>> =
-                    asking.into_iter().map(|(pod, identity)| Asking::Pod(pod, identity)).collect();
-                if asking.is_empty() {
-                    continue;
-                }
-                any = true;
-                let from = || {
-                    field(
-                        kind,
-                        &route.metadata,
-                        "spec.parentRefs",
-                        format!("Gateway {}/{}", gateway.0, gateway.1),
-                    )
-                };
-                for to in gateways::services_of(ctx.complete_list::<Service>()?, route) {
-                    refuse(ctx, survey, (Door::Gateway, &from), &asking, to, refused);
-                }
+    for (kind, route) in gateways::routes(ctx, survey) {
+        for gateway in gateways::of_route(route) {
+            let asking = gateways::pods_of(ctx, survey, pods, gateway);
+            let asking: Vec<Asking<'_>> =
+                asking.into_iter().map(|(pod, identity)| Asking::Pod(pod, identity)).collect();
+            if asking.is_empty() {
+                continue;
+            }
+            any = true;
+            let from = || {
+                field(
+                    kind,
+                    &route.metadata,
+                    "spec.parentRefs",
+                    format!("Gateway {}/{}", gateway.0, gateway.1),
+                )
+            };
+            for to in gateways::services_of(ctx.complete_list::<Service>()?, route) {
+                refuse(ctx, survey, (Door::Gateway, &from), &asking, to, refused);
             }
         }
     }

@@ -20,7 +20,7 @@ const KEY: &str = "service-upstream";
 
 /// Where a controller sends the requests for an entry.
 pub(super) enum Upstream {
-    /// To pods, with the settings that say so.
+    /// To pods, with the settings that show it.
     Pods(Vec<Evidence>),
     /// To the address of the Service, because of its own annotation or field.
     Service,

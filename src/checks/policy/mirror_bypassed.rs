@@ -2,10 +2,11 @@
 //! endpoints of a mirror Service are, without mutual TLS: it has no proxy, or bypasses the Service, which alone
 //! names the gateway's identity. Or the Service has no endpoints, because destination resolves it in other clusters.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use super::envoy_gateway::{Routing, is_of_envoy, to_services};
-use super::gateways::{of_route, pods_of};
+use super::gateways::{of_route, pods_of, routes};
 use super::ingress::{Caller, Classes, callers};
 use super::ingress_bypasses_routes::{is_ordinary, mode};
 use super::ingress_entry::{Entry, entries};
@@ -176,10 +177,9 @@ fn without_proxy(
 
 /// The routes to mirrors of Gateways without a proxy, and those of meshed Envoy Gateways.
 fn of_routes(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], mirrors: &[&Service]) -> Vec<Finding> {
-    let http = survey.objects.http_routes.iter().map(|route| (Kind::HTTPRoute, route));
-    let grpc = survey.objects.grpc_routes.iter().map(|route| (Kind::GRPCRoute, route));
+    let routing = LazyCell::new(|| Routing::read(ctx));
     let mut findings = Vec::new();
-    for (kind, route) in http.chain(grpc).filter(|(_, route)| ctx.judges(&route.metadata.namespace)) {
+    for (kind, route) in routes(ctx, survey) {
         let Some(service) = mirrors.iter().find(|mirror| is_backend(route, mirror)) else { continue };
         let callers: Vec<_> =
             of_route(route).flat_map(|gateway| pods_of(ctx, survey, pods, gateway)).collect();
@@ -192,7 +192,7 @@ fn of_routes(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], mirrors: &[&S
             let finding = without_proxy(ctx, subject, "Gateway", &bare, service, Remedy::new());
             findings.push(if is_generated(&bare) { finding.remedy(of_envoy_gateway()) } else { finding });
         } else if is_envoys && !callers.is_empty() {
-            findings.extend(of_gateway_route(ctx, (kind, route), service));
+            findings.extend(of_gateway_route(ctx, (kind, route), service, &routing));
         }
     }
     findings
@@ -230,10 +230,14 @@ fn is_backend(route: &Route, mirror: &Service) -> bool {
 }
 
 /// A finding about a route of a meshed Envoy Gateway; `None` if it sends requests to Services.
-fn of_gateway_route(ctx: &Context<'_>, (kind, route): (Kind, &Route), mirror: &Service) -> Option<Finding> {
-    let routing = Routing::read(ctx);
+fn of_gateway_route(
+    ctx: &Context<'_>,
+    (kind, route): (Kind, &Route),
+    mirror: &Service,
+    routing: &Routing,
+) -> Option<Finding> {
     let is_empty = is_resolved_by_destination(mirror);
-    let (by_default, severity) = match &routing {
+    let (by_default, severity) = match routing {
         Routing::Services => return None,
         Routing::Endpoints(_) if is_empty => ("", Severity::Error),
         Routing::Endpoints(_) => ("", Severity::Warning),
@@ -261,7 +265,7 @@ fn of_gateway_route(ctx: &Context<'_>, (kind, route): (Kind, &Route), mirror: &S
         .evidence(mark_of(mirror))
         .remedy(to_services(ctx));
     match routing {
-        Routing::Endpoints(settings) => Some(finding.evidences(settings)),
+        Routing::Endpoints(settings) => Some(finding.evidences(settings.iter().cloned())),
         Routing::Services | Routing::Unknown => Some(finding),
     }
 }

@@ -451,7 +451,7 @@ impl<'a> Filing<'a> {
             };
             self.trouble(Some(kind), line, &format!("{what}: {path} is {sort}: {cure}"));
             let why = format!("must be a string, not {sort}");
-            // A number as it is read has lost zeros, and a key that is not a string stands under another name.
+            // A number as it is read has lost zeros, and a key that is not a string has another name.
             let meant = match (&self.builder.places, sort.as_ref()) {
                 (Some(places), "a number" | "a boolean") => {
                     places.scalar(kind.info().kind, &key.0, &key.1, path)

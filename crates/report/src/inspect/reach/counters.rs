@@ -12,7 +12,7 @@ use crate::item::diagnostic::Diagnostic;
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning::{BalancerGateShuts, OutboundErrors};
 use crate::model::Cluster;
-use crate::model::control_clients::{self, ClientState};
+use crate::model::control_clients::{self, ClientState, SERVED, Served};
 use crate::model::fail_fast;
 use crate::model::owners::{Owner, Owners};
 use crate::model::read_metrics::ReadMetrics;
@@ -21,13 +21,6 @@ use crate::objects::{Pod, Service};
 
 /// Errors of outbound connections that end a call.
 const ERRORS: [&str; 3] = ["failfast", "i/o", "loadshed"];
-
-/// The clients of a proxy without whose answers it finds no new destination: the label, the component, its Deployment
-/// and its container.
-const DISCOVERY: [(&str, &str, &str, &str); 2] = [
-    ("destination", "destination", "linkerd-destination", "destination"),
-    ("policy", "the policy controller", "linkerd-destination", "policy"),
-];
 
 /// Metrics of proxies that were read twice, by workload.
 pub(super) struct Counters<'a> {
@@ -66,14 +59,14 @@ impl Mesh<'_> {
     /// Records that the client's proxy gets no answer from the control plane, as its own metrics show.
     pub(super) fn is_cut_off(&self, walk: &mut Walk, client: &Pod) -> bool {
         let proxies = self.counters.of_workload(&self.owners.owner(client)).iter();
-        let failing = proxies.flat_map(|proxy| DISCOVERY.map(|component| (proxy, component)));
-        let found = failing.into_iter().find_map(|(proxy, component)| {
-            let client = component.0;
-            let is_cut = ClientState::from_metrics(proxy.metrics, client) == ClientState::CutOff;
-            let failed = control_clients::unanswered(proxy.metrics, client);
-            (is_cut || failed.is_some()).then_some((proxy, component, failed))
+        let needed = || SERVED.iter().filter(|served| served.is_for_discovery());
+        let mut each = proxies.flat_map(|proxy| needed().map(move |served| (proxy, served)));
+        let found = each.find_map(|(proxy, served)| {
+            let is_cut = ClientState::from_metrics(proxy.metrics, served.client) == ClientState::CutOff;
+            let failed = control_clients::unanswered(proxy.metrics, served.client);
+            (is_cut || failed.is_some()).then_some((proxy, served, failed))
         });
-        let Some((proxy, (_, name, deployment, container), failed)) = found else { return false };
+        let Some((proxy, Served { name, deployment, container, .. }, failed)) = found else { return false };
         let (says, counted) = match failed {
             Some(failed) => (
                 format!("{name} answers no request of the client's proxy"),
@@ -90,7 +83,7 @@ impl Mesh<'_> {
             .step(Part::ControlPlane, Outcome::Partly, says)
             .evidence(Evidence::other(format!("proxy metrics, {}", subject(proxy.pod)), counted));
         step.fix(format!("Read the log of {name}, and restart {deployment} if it shows no cause"));
-        step.paste(self.command(log.option("-c", container).words("--tail=100")));
+        step.paste(self.command(log.option("-c", *container).words("--tail=100")));
         step.counted = true;
         true
     }
