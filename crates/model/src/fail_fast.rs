@@ -37,7 +37,7 @@ pub struct FailFastBalancer<'m> {
 impl<'m> FailFastBalancer<'m> {
     /// Namespace and name of the Service.
     pub fn service(&self) -> (&'m str, &'m str) {
-        (self.series.label("backend_namespace"), self.series.label("backend_name"))
+        service(self.series)
     }
 
     /// The port of the Service.
@@ -76,6 +76,40 @@ pub fn balancers(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
 /// The load balancers for Services that are in fail-fast at the later of two reads, or failed requests or entered it
 /// between them.
 pub fn failing(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
+    states(metrics).into_values().filter_map(State::failing).collect()
+}
+
+/// A load balancer for a Service that reaches some of its endpoints at the later of two reads, and not the others.
+#[derive(Debug, Clone, Copy)]
+pub struct PartialBalancer<'m> {
+    series: &'m Series,
+    /// Number of endpoints that take requests.
+    pub ready: f64,
+    /// Number of endpoints to which it is connecting.
+    pub pending: f64,
+    /// Whether endpoints were pending at the earlier read too.
+    pub stays: bool,
+}
+
+impl<'m> PartialBalancer<'m> {
+    /// Namespace and name of the Service.
+    pub fn service(&self) -> (&'m str, &'m str) {
+        service(self.series)
+    }
+
+    /// The port of the Service.
+    pub fn port(&self) -> &'m str {
+        self.series.label("backend_port")
+    }
+}
+
+/// The load balancers for Services with ready and pending endpoints at the later of two reads.
+pub fn partial(metrics: &ProxyMetrics) -> Vec<PartialBalancer<'_>> {
+    states(metrics).into_values().filter_map(State::partial).collect()
+}
+
+/// The state of each load balancer.
+fn states(metrics: &ProxyMetrics) -> BTreeMap<Vec<(&str, &str)>, State<'_>> {
     let mut states: BTreeMap<Vec<(&str, &str)>, State<'_>> = BTreeMap::new();
     for series in metrics.series(BalancerEndpoints) {
         let state = states.entry(key(series)).or_default();
@@ -102,7 +136,12 @@ pub fn failing(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
         state.series.get_or_insert(series);
         state.failed += failed;
     }
-    states.into_values().filter_map(State::failing).collect()
+    states
+}
+
+/// Namespace and name of the Service of a load balancer.
+fn service(series: &Series) -> (&str, &str) {
+    (series.label("backend_namespace"), series.label("backend_name"))
 }
 
 /// The labels that load balancers have in all of their families.
@@ -123,6 +162,16 @@ impl<'m> State<'m> {
             has_entered,
             failed,
             is_shut,
+        })
+    }
+    fn partial(self) -> Option<PartialBalancer<'m>> {
+        let State { series, ready, pending, was_pending, .. } = self;
+        let series = series.filter(|series| series.label("backend_kind") == "Service")?;
+        (ready > 0.0 && pending > 0.0).then_some(PartialBalancer {
+            series,
+            ready,
+            pending,
+            stays: was_pending,
         })
     }
 }

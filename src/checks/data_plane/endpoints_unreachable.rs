@@ -1,5 +1,5 @@
 //! `endpoints-unreachable`: a proxy's load balancer for a Service is in fail-fast: it reaches no endpoint, or a circuit
-//! breaker keeps it from them.
+//! breaker keeps it from them. Or it reaches only some of the endpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::command::{Call, kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::{BalancerEndpoints, BalancerGateOpenedAt, BalancerGateShuts};
-use crate::model::fail_fast::{self, BREAKER, FailFastBalancer};
+use crate::model::fail_fast::{self, BREAKER, FailFastBalancer, PartialBalancer};
 use crate::objects::{EndpointSlice, Kind, Pod, Service};
 
 /// The number of quoted clients per Service.
@@ -66,7 +66,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = grown(ctx, proxies(ctx)?, &[BalancerGateShuts, BalancerEndpoints, BalancerGateOpenedAt])?;
     let (services, slices) = (ctx.complete_list::<Service>()?, ctx.complete_list::<EndpointSlice>()?);
     let mut by_service: BTreeMap<(&str, &str), Vec<FailingClient<'_>>> = BTreeMap::new();
+    let mut partial: BTreeMap<(&str, &str), Vec<(&Pod, PartialBalancer<'_>)>> = BTreeMap::new();
     for (client, metrics) in all {
+        for one in fail_fast::partial(metrics) {
+            partial.entry(one.service()).or_default().push((client, one));
+        }
         for shut in fail_fast::failing(metrics) {
             FailingClient::add(by_service.entry(shut.service()).or_default(), client, metrics, shut);
         }
@@ -84,6 +88,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if shut.is_empty() {
             continue;
         }
+        partial.remove(&key);
         let finding = match breaker {
             Some(key) => broken(ctx, service, &shut, key),
             None => finding(ctx, service, &shut, (ready, all)),
@@ -96,7 +101,72 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             finding.tie(Tie::Pod(namespace.to_owned(), name.to_owned()))
         }));
     }
+    for (key, clients) in partial {
+        let Some(service) = services.iter().find(|service| service.metadata.key() == key) else { continue };
+        let (ready, _) = EndpointSlice::counted(slices, service);
+        // More endpoints than are ready are of an older state: some have ended since.
+        let clients = clients.into_iter().filter(|(_, one)| one.ready + one.pending <= ready as f64);
+        findings.extend(some_unreachable(ctx, service, &clients.collect::<Vec<_>>()));
+    }
     Ok(findings.into())
+}
+
+/// The finding for a Service some of whose ready endpoints take no requests of these clients.
+fn some_unreachable(
+    ctx: &Context<'_>,
+    service: &Service,
+    clients: &[(&Pod, PartialBalancer<'_>)],
+) -> Option<Finding> {
+    let (client, worst) = clients.iter().max_by(|one, other| one.1.pending.total_cmp(&other.1.pending))?;
+    let (namespace, name) = service.metadata.key();
+    let (ready, all) = (worst.ready, worst.ready + worst.pending);
+    let breaker = BREAKER.into_iter().find(|key| service.metadata.annotation(key).is_some());
+    let cause = match breaker {
+        Some(_) => "The circuit breaker of the others opened, or the proxy cannot connect to them",
+        None => "Port 4143 of the others is blocked, or their proxies do not answer",
+    };
+    let said = clients.iter().take(QUOTED).map(|(client, one)| {
+        let (port, ready, pending) = (one.port(), one.ready, one.pending);
+        let when = if one.stays { "at both reads" } else { "at the later read" };
+        quoted(
+            client,
+            format!("port {port} of the Service: endpoints ready: {ready}, pending: {pending} ({when})"),
+        )
+    });
+    let stays = clients.iter().any(|(_, one)| one.stays);
+    let finding = ctx
+        .finding(
+            Subject::object(Kind::Service, namespace, name),
+            format!("requests of a meshed client reach only {ready} of {all} ready endpoints. {cause}"),
+        )
+        .parameter("some-endpoints")
+        .severity(if stays { Severity::Warning } else { Severity::Info })
+        .likely()
+        .evidences(said)
+        .remedy(
+            Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "List the endpoints and their nodes; compare pods that get requests with those that get none",
+                    slices_of(namespace, name),
+                )
+                .run(
+                    StepKind::Command,
+                    "Check the path from the client to the Service",
+                    meshdoctor()
+                        .words("reach --proxies")
+                        .operand(name_of(client))
+                        .operand(format!("{name}.{namespace}:{}", worst.port())),
+                ),
+        );
+    Some(match breaker {
+        Some(key) => finding.evidence(Evidence::field(
+            format!("Service {namespace}/{name}"),
+            format!("metadata.annotations[{key}]"),
+            service.metadata.annotation(key).unwrap_or_default(),
+        )),
+        None => finding,
+    })
 }
 
 /// The finding for a Service with circuit breakers. An open one looks like an endpoint that accepts no connection.
