@@ -6,9 +6,10 @@ mod scrape;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
+use flate2::bufread::MultiGzDecoder;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -30,6 +31,9 @@ pub(super) use scrape::EXPORTED;
 
 /// The beginning of certificates.
 const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----";
+
+/// The beginning of a file that gzip compressed.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Maximum size of a text.
 pub const MOST: u64 = 64 << 20;
@@ -94,7 +98,11 @@ impl Diagnostics {
                 return Err(unreadable("standard input is not supported: write the output to a file"));
             }
             let mut bytes = Vec::new();
-            File::open(path).map_err(open)?.take(MOST + 1).read_to_end(&mut bytes).map_err(open)?;
+            let mut file = BufReader::new(File::open(path).map_err(open)?);
+            let is_packed = file.fill_buf().map_err(open)?.starts_with(&GZIP);
+            let text: Box<dyn Read> =
+                if is_packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+            text.take(MOST + 1).read_to_end(&mut bytes).map_err(open)?;
             if bytes.len() as u64 > MOST {
                 return Err(unreadable(
                     "it is larger than 64 MiB: split the metrics into files with fewer pods",
@@ -406,6 +414,34 @@ mod tests {
         assert_eq!(one.read_at, Some(1_768_471_260));
         let of_go = "# HELP go_goroutines x\n# TYPE go_goroutines gauge\ngo_goroutines 5\n";
         assert!(matches!(read(of_go), Err(Unread::Of(why)) if why.contains("controller-metrics")));
+    }
+
+    #[test]
+    fn parts_of_metrics_without_comments_are_read() {
+        let part = "process_clock_time_seconds 1768471260\noutbound_http_errors_total{error=\"failfast\"} 3\n";
+        let mut all = Diagnostics::default();
+        assert_eq!(all.read(part, PortOf::parse("shop/web-1:4191").as_ref()), Ok(1));
+        let one = all.answers.values().find_map(Answer::of_proxy).expect("a proxy");
+        assert_eq!(one.read_at, Some(1_768_471_260));
+        let of_other = PortOf::parse("shop/web-1:8080");
+        assert!(matches!(Diagnostics::default().read(part, of_other.as_ref()), Err(Unread::Of(_))));
+        for text in ["fully_qualified_name: x\n", "retry_budget: 5\n", "5\n", "a_b c\n", "a_b{c 1\n"] {
+            let read = Diagnostics::default().read(text, PortOf::parse("shop/web-1:4191").as_ref());
+            assert!(!matches!(read, Ok(_)), "{text}: {read:?}");
+        }
+    }
+
+    #[test]
+    fn compressed_files_are_read() {
+        use std::io::Write as _;
+        let text = "# TYPE proxy_build_info gauge\nproxy_build_info{version=\"2.366.0\"} 1\n";
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packed.write_all(text.as_bytes()).expect("memory");
+        let path = std::env::temp_dir().join(format!("diagnostics-{}.txt.gz", std::process::id()));
+        std::fs::write(&path, packed.finish().expect("memory")).expect("a file");
+        let read = Diagnostics::open(&[(PortOf::parse("shop/web-1:4191"), path.clone())]);
+        std::fs::remove_file(&path).expect("the file");
+        assert!(!read.expect("metrics").is_empty());
     }
 
     #[test]

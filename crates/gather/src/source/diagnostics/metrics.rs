@@ -24,9 +24,24 @@ pub fn begins_metrics(head: &[u8]) -> bool {
     head == METRICS.as_bytes()
 }
 
-/// Whether a text begins like metrics as a process serves them.
+/// Whether a text begins like metrics as a process serves them: with a comment of theirs, or with a value, as parts of
+/// them do.
 pub(super) fn begins_exposition(text: &str) -> bool {
     ["# HELP ", "# TYPE "].iter().any(|word| text.starts_with(word))
+        || text.lines().find(|line| !line.starts_with('#')).is_some_and(is_value)
+}
+
+/// Whether a line has the form of a metric's value: `name{labels} number`.
+fn is_value(line: &str) -> bool {
+    let name = line.split(['{', ' ']).next().unwrap_or_default();
+    let is_name = |one: char| one.is_ascii_alphanumeric() || one == '_';
+    let rest = line[name.len()..].trim_start();
+    let number = match rest.starts_with('{') {
+        true => rest.rsplit('}').next().unwrap_or_default(),
+        false => rest,
+    };
+    let mut numbers = number.split_whitespace().map(|word| word.parse::<f64>().is_ok());
+    name.contains('_') && name.chars().all(is_name) && numbers.next() == Some(true) && numbers.all(|one| one)
 }
 
 /// Parses what a process serves at `/metrics`, or what Prometheus serves at `/federate`.
@@ -48,11 +63,11 @@ pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Un
             )),
         };
     };
-    let container = if is_proxy { Some(PROXY_CONTAINER) } else { of.and_then(controller) };
+    let container = if is_proxy { Some(PROXY_CONTAINER) } else { of.and_then(container_of) };
     let Some(container) = container else {
         return Err(Unread::Of(
-            "these metrics are neither of a proxy nor of a port of the control plane that serves metrics: 9990, \
-             9995, 9996 or 9997",
+            "these metrics are neither of a proxy (port 4191) nor of a port of the control plane that serves metrics: \
+             9990, 9995, 9996 or 9997",
         ));
     };
     let mut reader = MetricsReader::new(namespace, pod, container);
@@ -60,9 +75,10 @@ pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Un
     Ok(vec![Answer::ProxyMetrics(reader.finish())])
 }
 
-/// The container of the control plane that serves metrics on a port.
-fn controller(of: &PortOf) -> Option<&'static str> {
+/// The container that serves metrics on a port of Linkerd.
+fn container_of(of: &PortOf) -> Option<&'static str> {
     match of.port {
+        4191 => Some(PROXY_CONTAINER),
         9990 if of.pod.starts_with("linkerd-identity-") => Some("identity"),
         9990 => Some("policy"),
         9995 => Some("proxy-injector"),
