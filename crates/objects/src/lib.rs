@@ -53,6 +53,7 @@ mod object;
 mod passing;
 pub mod pod;
 mod pod_disruption_budget;
+mod prometheus_server;
 pub mod protobuf;
 pub mod rbac;
 mod resource_quota;
@@ -107,6 +108,7 @@ pub use network_policy::{IpBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkP
 pub use object::{Object, Unread};
 pub use passing::rule;
 pub use pod::PodSpec;
+pub use prometheus_server::PrometheusServer;
 pub use route::{
     BackendRef, Header, HeaderModifier, MethodMatch, POLICY_CONTROLLER, ParentRef, PathModifier, Redirect,
     Route, RouteFilter, RouteMatch, RouteRule, RuleTimeouts, ValueMatch,
@@ -234,6 +236,8 @@ kinds! {
     link::Link,
     monitor::PodMonitor,
     monitor::ServiceMonitor,
+    prometheus_server::Prometheus,
+    prometheus_server::PrometheusAgent,
     gitops::Kustomization,
     gitops::HelmRelease,
     gitops::Application,

@@ -23,6 +23,7 @@ mod init_container_before_proxy;
 mod injected_container_not_started;
 mod large_heads;
 mod local_endpoints_missing;
+mod monitor_not_selected;
 mod network_policy_blocks_control_plane;
 mod network_policy_blocks_proxy;
 mod network_policy_blocks_scrapes;
@@ -95,6 +96,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "init-container-before-proxy", init_container_before_proxy),
     row!("data-plane", "injected-container-not-started", injected_container_not_started),
     row!("data-plane", "local-endpoints-missing", local_endpoints_missing),
+    row!("data-plane", "monitor-not-selected", monitor_not_selected),
     row!("data-plane", "network-policy-blocks-control-plane", network_policy_blocks_control_plane),
     row!("data-plane", "network-policy-blocks-proxy", network_policy_blocks_proxy),
     row!("data-plane", "network-policy-blocks-scrapes", network_policy_blocks_scrapes),

@@ -418,7 +418,8 @@ mod tests {
 
     #[test]
     fn parts_of_metrics_without_comments_are_read() {
-        let part = "process_clock_time_seconds 1768471260\noutbound_http_errors_total{error=\"failfast\"} 3\n";
+        let part =
+            "process_clock_time_seconds 1768471260\noutbound_http_errors_total{error=\"failfast\"} 3\n";
         let mut all = Diagnostics::default();
         assert_eq!(all.read(part, PortOf::parse("shop/web-1:4191").as_ref()), Ok(1));
         let one = all.answers.values().find_map(Answer::of_proxy).expect("a proxy");
