@@ -29,6 +29,11 @@ impl Maker<'_> {
         self.owner.subject(Vec::new())
     }
 
+    /// Whether it has a template, and is not a single pod.
+    pub(super) fn has_template(&self) -> bool {
+        !self.path.is_empty()
+    }
+
     /// The namespace of its pods.
     pub(super) fn namespace(&self) -> &str {
         &self.owner.namespace
@@ -57,7 +62,7 @@ pub(super) fn makers<'a>(ctx: &Context<'a>) -> Result<&'a [Maker<'a>], Missing> 
 pub(super) fn running_pods<'a>(ctx: &Context<'a>, makers: &[Maker<'_>]) -> BTreeMap<Owner, Vec<Maker<'a>>> {
     let owners = ctx.owners();
     let with_template: BTreeSet<&Owner> =
-        makers.iter().filter(|maker| !maker.path.is_empty()).map(|maker| &maker.owner).collect();
+        makers.iter().filter(|maker| maker.has_template()).map(|maker| &maker.owner).collect();
     let mut found: BTreeMap<Owner, Vec<Maker<'a>>> = BTreeMap::new();
     for pod in ctx.optional_list::<Pod>().iter().filter(|pod| pod.spec.proxy().is_some()) {
         if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {

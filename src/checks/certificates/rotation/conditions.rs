@@ -5,6 +5,7 @@ use super::evidence::{Evidence, is_current, renewed, trusts, trusts_next};
 use super::proxies::Proxy;
 use super::rows::{anchors, issuer_row, workloads};
 use super::steps::remedy;
+use super::templates::of_templates;
 use super::texts::{not_yet, notes, summary};
 use super::{Condition, Known, Obstacles, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject};
 use crate::certificates::{Certificate, Validity};
@@ -108,7 +109,7 @@ fn next(phase: Phase, of: Subject, evidence: &Evidence<'_>) -> Option<Stage> {
     }
 }
 
-fn condition(text: &str, state: Known, evidence: Vec<String>) -> Condition {
+pub(super) fn condition(text: &str, state: Known, evidence: Vec<String>) -> Condition {
     Condition { text: text.to_owned(), state, evidence, close: None }
 }
 
@@ -137,6 +138,7 @@ fn conditions(
             all.push(of_proxies(ctx, evidence, true, of));
             all.push(of_proxies(ctx, evidence, false, of));
             if of == Subject::Anchor {
+                all.extend(of_templates(evidence, stage));
                 all.extend(of_linked(evidence, stage));
                 all.extend(of_external(evidence));
             }
@@ -144,6 +146,7 @@ fn conditions(
         Stage::RemoveAnchor => {
             all.push(replaced(evidence));
             all.push(of_certificates(ctx, evidence));
+            all.extend(of_templates(evidence, stage));
             all.extend(of_linked(evidence, stage));
             all.extend(of_external(evidence));
         }

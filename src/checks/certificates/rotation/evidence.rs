@@ -3,7 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::proxies::{Bundled, Lifetime, Proxy, proxies};
-use super::{EVENTS, EXTERNAL, Known, LINKS, METRICS, Reading, Role, Statements, Subject};
+use super::templates::templates;
+use super::{EVENTS, EXTERNAL, Known, LINKS, METRICS, Reading, Role, Statements, Subject, TEMPLATES};
 use crate::certificates::{BundlePrint, Certificate, Validity, reach};
 use crate::checks::certificates::identity::{
     BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, clock_skew, issuance_lifetime, issuer,
@@ -14,6 +15,7 @@ use crate::checks::{Context, Unjudged};
 use crate::fetched::Why;
 use crate::item::{Program, Scope};
 use crate::missing::Missing;
+use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, Event, ExternalWorkload, Link};
 
 /// The event of identity for a loaded issuer.
@@ -50,6 +52,8 @@ pub(super) struct Evidence<'a> {
     pub(super) proxies: Vec<Proxy<'a>>,
     /// Whether all pods were read.
     pub(super) knows_proxies: bool,
+    /// The workloads whose templates hold trust anchors, or why they are unknown.
+    pub(super) templates: Result<Vec<(Owner, BundlePrint)>, Missing>,
     /// Linked clusters, or why they are unknown.
     pub(super) linked: Result<Vec<Linked>, Missing>,
     /// Number of workloads outside the cluster, or why it is unknown.
@@ -111,6 +115,7 @@ impl<'a> Evidence<'a> {
             since: since.map(|(at, source, _)| (at, source)),
             proxies,
             knows_proxies,
+            templates: templates(&reading.context(TEMPLATES)),
             linked: linked(reading),
             external: external(reading),
             statements: statements.clone(),

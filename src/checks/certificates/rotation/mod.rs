@@ -7,6 +7,7 @@ mod evidence;
 mod proxies;
 mod rows;
 mod steps;
+mod templates;
 mod texts;
 
 use std::collections::BTreeSet;
@@ -26,12 +27,14 @@ use evidence::Evidence;
 /// The check of proxies that do not trust the issuer. Problems that the cards of other checks place before it
 /// make a restart unsafe.
 const RESTARTED: &str = "data-plane-anchors-disjoint";
-/// The checks whose cards declare the other evidence: events, linked clusters, metrics, and workloads outside
-/// the cluster.
+/// The checks whose cards declare the other evidence: events, linked clusters, metrics, and workloads outside the
+/// cluster.
 const EVENTS: &str = "issuer-not-reloaded";
 const LINKS: &str = "link-anchors-differ";
 const METRICS: &str = "proxy-certificate-of-old-issuer";
 const EXTERNAL: &str = "external-workload-without-endpoint";
+/// The check whose card declares the pod templates.
+const TEMPLATES: &str = "proxy-port-taken";
 /// The checks of whether identity signs with the issuer in the Secret.
 const LOADED: [&str; 3] = [EVENTS, "issuer-update-skipped", "identity-serves-other-issuer"];
 
@@ -378,7 +381,7 @@ fn is_of_webhooks(check: &Check) -> bool {
 
 /// All checks whose evidence the state of a rotation uses.
 pub fn checks() -> Vec<&'static Check> {
-    let mut ids: BTreeSet<&str> = [EVENTS, LINKS, METRICS, EXTERNAL].into();
+    let mut ids: BTreeSet<&str> = [EVENTS, LINKS, METRICS, EXTERNAL, TEMPLATES].into();
     ids.extend(blocking().iter().map(|check| check.id));
     all().filter(|check| ids.contains(check.id)).collect()
 }

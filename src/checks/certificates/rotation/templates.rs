@@ -1,0 +1,59 @@
+//! The pod templates that hold trust anchors of their own: `linkerd inject --manual` writes them, and a restart keeps
+//! them. Those of CronJobs and of workloads without pods show in no running proxy.
+
+use super::conditions::condition;
+use super::evidence::Evidence;
+use super::{Condition, Known, Role, Stage};
+use crate::certificates::{BundlePrint, Certificate};
+use crate::checks::Context;
+use crate::checks::pod_owners::makers;
+use crate::checks::words::some;
+use crate::missing::Missing;
+use crate::model::installed::COMPONENT;
+use crate::model::owners::Owner;
+use crate::objects::container::TRUST_ANCHORS;
+
+/// Maximum number of named workloads.
+const NAMED: usize = 4;
+
+/// The workloads whose templates hold trust anchors, with these. Reads what [`makers`] does.
+///
+/// # Errors
+/// Pods are unavailable.
+pub(super) fn templates(ctx: &Context<'_>) -> Result<Vec<(Owner, BundlePrint)>, Missing> {
+    let with_template = makers(ctx)?.iter().filter(|maker| maker.has_template());
+    let meshed = with_template.filter(|maker| maker.meta.label(COMPONENT).is_none());
+    let held = meshed.filter_map(|maker| {
+        let text = maker.spec.proxy()?.variable(TRUST_ANCHORS)?.value.as_deref()?;
+        Some((maker.owner.clone(), text.parse().ok()?))
+    });
+    Ok(held.collect())
+}
+
+/// The templates hold an anchor that stays. `None` if none holds anchors.
+pub(super) fn of_templates(evidence: &Evidence<'_>, stage: Stage) -> Option<Condition> {
+    let text = "Every pod template with trust anchors of its own holds one that stays";
+    let templates = match &evidence.templates {
+        Ok(templates) if templates.is_empty() => return None,
+        Ok(templates) => templates,
+        Err(missing) => {
+            let found = condition(text, Known::Unknown, vec![missing.to_string()]);
+            return Some(Condition { close: Some(missing.close().to_string()), ..found });
+        }
+    };
+    let staying: Vec<&Certificate> = match stage {
+        Stage::ReplaceIssuer => evidence.new_anchor().into_iter().collect(),
+        _ => evidence.with(Role::Current).collect(),
+    };
+    let lacks = |held: &BundlePrint| !staying.iter().any(|anchor| held.has(anchor));
+    let outdated: Vec<String> =
+        templates.iter().filter(|(_, held)| lacks(held)).map(|(owner, _)| owner.to_string()).collect();
+    if outdated.is_empty() {
+        return Some(condition(text, Known::Yes, vec![format!("{0} of {0} hold it", templates.len())]));
+    }
+    let named =
+        format!("{} of {} do not hold it: {}", outdated.len(), templates.len(), some(&outdated, NAMED));
+    let close =
+        "run linkerd inject --manual on their manifests again, and apply them: new pods would be rejected";
+    Some(Condition { close: Some(close.to_owned()), ..condition(text, Known::No, vec![named]) })
+}
