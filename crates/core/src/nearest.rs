@@ -32,12 +32,31 @@ fn is_typo(word: &str, name: &str) -> bool {
     word.chars().count() >= 3 && strsim::osa_distance(word, name) == 1
 }
 
-/// Whether a word is most likely a slip for a name, so that it may be replaced without a question: one letter of a
-/// short word differs, or two of a longer one, and no digit.
+/// Whether a word is most likely a slip for a name, so that it may be replaced without a question: two neighbouring
+/// letters are swapped, or a letter inside one of its longer parts differs. Names that differ in their last letters, in
+/// a short part or in digits (`http` and `https`, `web-a` and `web-b`) may both be meant.
 pub fn is_slip(word: &str, name: &str) -> bool {
-    let most = if word.chars().count().min(name.chars().count()) < 8 { 1 } else { 2 };
-    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-    strsim::osa_distance(word, name) <= most && digits(word) == digits(name)
+    let parts = |text: &'_ str| text.split(['-', '_', '.', '/']).map(str::to_owned).collect::<Vec<_>>();
+    let (words, names) = (parts(word), parts(name));
+    let mut differing = words.iter().zip(&names).filter(|(one, other)| one != other);
+    words.len() == names.len()
+        && differing.next().is_some_and(|(one, other)| is_slip_of_part(one, other))
+        && differing.next().is_none()
+}
+
+/// Whether one part of a name is a slip for another.
+fn is_slip_of_part(word: &str, name: &str) -> bool {
+    let (word, name): (Vec<char>, Vec<char>) = (word.chars().collect(), name.chars().collect());
+    let same = |pairs: &mut dyn Iterator<Item = (&char, &char)>| pairs.take_while(|(a, b)| a == b).count();
+    let before = same(&mut word.iter().zip(&name));
+    let after = same(&mut word[before..].iter().rev().zip(name[before..].iter().rev()));
+    let (left, right) = (&word[before..word.len() - after], &name[before..name.len() - after]);
+    if left.iter().chain(right).any(char::is_ascii_digit) {
+        return false;
+    }
+    let is_swap = matches!((left, right), ([a, b], [c, d]) if a == d && b == c);
+    let is_letter = left.len() <= 1 && right.len() <= 1 && before > 0 && after > 0;
+    is_swap || (is_letter && name.len() >= 5)
 }
 
 /// Whether enough of a word matches.
@@ -52,8 +71,14 @@ mod tests {
     use super::{closest, is_slip};
 
     #[test]
-    fn a_slip_changes_two_letters_and_no_digit() {
+    fn a_slip_changes_one_letter_inside_a_part_and_no_digit() {
         assert!(is_slip("authros-get-route", "authors-get-route") && is_slip("wbe", "web"));
+        assert!(is_slip("payements-http", "payments-http") && is_slip("athors", "authors"));
+        for (word, name) in
+            [("web-https", "web-http"), ("web-b", "web-a"), ("rediss", "redis"), ("a-on", "a-in")]
+        {
+            assert!(!is_slip(word, name), "{word} may be meant, not {name}");
+        }
         assert!(!is_slip("authors-dont-route", "authors-get-route") && !is_slip("not-authors", "authors"));
         assert!(!is_slip("web-1", "web-2") && !is_slip("api", "web"));
     }

@@ -118,21 +118,24 @@ fn message_and_step(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<(String, S
             format!("remove {path}, or look up the correct name with helm show values"),
         )),
         Known::Never(Some(meant)) => Some((
-            format!("no release of the chart since 2.12 has {path}: it has no effect. Did you mean {meant}?"),
-            format!("replace {path} with {meant}, or remove it"),
+            format!(
+                "no release of the chart since 2.12 has {path}: it has no effect. Did you mean {}?",
+                meant.path
+            ),
+            format!("replace {path} with {}, or remove it", meant.path),
         )),
     }
 }
 
 /// The change that gives a value its effect, or removes it if the chart no longer has it; `None` if several are
-/// possible.
+/// possible, or another name is only a guess.
 fn action(typed: &BTreeMap<&str, ChartType>, of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<ValueAction> {
     let path = leaf.path();
     let meant = match (dotted(of, leaf), of.chart.known(&path, Some(of.edge))) {
         (Some(nested), _) => nested,
         (None, Known::Gone(_)) => return Some(ValueAction::Remove),
         (None, Known::Resources(instead)) if !instead.contains(' ') => instead,
-        (None, Known::Never(Some(meant))) => meant,
+        (None, Known::Never(Some(meant))) if meant.is_spelling => meant.path,
         (None, _) => return None,
     };
     let new = corrected(typed, of, &meant, leaf.value);

@@ -96,6 +96,8 @@ struct Input<'a> {
 /// Manifests with their findings.
 struct JudgedManifests {
     report: Report,
+    /// Its findings with the kinds that objects are judged as: a Rollout of Argo as a Deployment.
+    filed: Vec<Finding>,
     set: Set,
     places: Option<Places>,
     values: Vec<ValuesInput>,
@@ -147,13 +149,14 @@ impl Input<'_> {
         let mut collected = overlay.collected(&set);
         collected.uncollected.set_aside.extend(unknown);
         let mut report = overlay.report(&collected);
+        chart::place(&mut report.findings, &settings.values);
+        chart::place_keys(&mut report.findings, set.value_keys());
+        let filed = report.findings.clone();
         if let Some(places) = &places {
             change::place(&mut report.findings, places);
         }
-        chart::place(&mut report.findings, &settings.values);
-        chart::place_keys(&mut report.findings, set.value_keys());
         let values = settings.values.clone();
-        Ok(act(&JudgedManifests { report, set, places, values, charts }, &overlay))
+        Ok(act(&JudgedManifests { report, filed, set, places, values, charts }, &overlay))
     }
 }
 
@@ -192,7 +195,8 @@ impl<'a> Repairer<'a> {
             let finding = &self.judged.report.findings[at];
             let mut edits = Vec::new();
             let mut left_out = Vec::new();
-            let outcome = self.finding(finding, &mut edits, &mut left_out);
+            let filed = &self.judged.filed[at];
+            let outcome = self.finding(filed, &mut edits, &mut left_out);
             // Suggestions are accepted one by one, so they must not touch the same lines.
             if outcome.is_ok() && !self.suggest(&edits) {
                 edits.clear();
@@ -307,6 +311,7 @@ impl<'a> Repairer<'a> {
         let mut texts = self.texts.clone();
         let mut edited = Vec::new();
         let mut own_edits = Vec::new();
+        let mut moved = MovedAnnotations::default();
         for action in edits {
             if self.is_corrected(action) {
                 continue;
@@ -326,6 +331,7 @@ impl<'a> Repairer<'a> {
             let Action::Edit { target, .. } = action else { continue };
             for name in &target.names {
                 let place = self.object(target, name, action, &mut texts)?;
+                moved.add(&place);
                 for pointer in &place.retyped {
                     set.correct(target.kind, (&target.namespace, name), pointer);
                 }
@@ -335,6 +341,13 @@ impl<'a> Repairer<'a> {
                 edited.push(format!("{}:{}", place.file, line.unwrap_or(place.line)));
                 own_edits.extend(own);
             }
+        }
+        if let Some((key, value)) = moved.lost().filter(|_| corrects_annotations(finding)) {
+            let manual = finding.remedy.steps.iter().find(|step| step.command.is_none());
+            let step = manual.map_or(String::new(), |step| format!(": {}", step.text));
+            return Err(format!(
+                "the edit would only remove {key}: {value}, and its intent is your decision{step}"
+            ));
         }
         let edited = self.accept(finding, (set, self.values.clone(), texts), edited)?;
         alone.extend(own_edits);
@@ -415,9 +428,13 @@ impl<'a> Repairer<'a> {
         let at = |why: String| format!("{}:{}: {why}", place.file, place.line);
         let line = usize::try_from(place.line).unwrap_or(usize::MAX);
         let number = self.repair.files.get(&place.file).map_or(0, |read| number_of_document(&read.old, line));
-        let found = document(&text, kind, (&target.namespace, name), number)
+        let of_kind = places.and_then(|places| places.written_kind(kind, &target.namespace, name));
+        let found = document(&text, of_kind.unwrap_or(kind), (&target.namespace, name), number)
             .ok_or_else(|| at(format!("{object} is not in a document that can be read")))?;
         let value = found.object();
+        if of_kind.is_some() && value.pointer("/spec/template/spec").is_none() {
+            return Err(at("its pod template is not in spec.template".to_owned()));
+        }
         if has_merge_key(value) {
             return Err(at("it uses merge keys (<<)".to_owned()));
         }
@@ -426,13 +443,14 @@ impl<'a> Repairer<'a> {
             |wrong: &&Mistyped| wrong.is_of(target.kind, &target.namespace, name) && wrong.meant.is_some();
         let wrong = self.judged.set.mistyped().iter().filter(own).map(Mistyped::pointer);
         let retyped = wrong.filter(|pointer| after.pointer(pointer).is_none_or(Value::is_string)).collect();
+        let (before, now) = (annotations(value), annotations(&after));
         let whole = found.with(after);
         let document =
             crate::yaml_edit::changed(&text[found.range.clone()], &found.value, &whole).map_err(at)?;
         let mut edited = text;
         edited.replace_range(found.range, &document);
         texts.insert(place.file.clone(), edited);
-        Ok(EditedObject { file: place.file.clone(), line, retyped })
+        Ok(EditedObject { file: place.file.clone(), line, retyped, before, now })
     }
 
     /// The text of a file with the edits so far.
@@ -461,6 +479,53 @@ struct EditedObject {
     line: usize,
     /// The JSON pointers of values that got the right type.
     retyped: Vec<String>,
+    /// Its annotations and labels before the edit.
+    before: BTreeSet<(String, String)>,
+    /// Those after it.
+    now: BTreeSet<(String, String)>,
+}
+
+/// The annotations and labels that the edits for a finding remove from objects and write to objects.
+#[derive(Default)]
+struct MovedAnnotations {
+    removed: BTreeSet<(String, String)>,
+    written: BTreeSet<String>,
+}
+
+impl MovedAnnotations {
+    fn add(&mut self, place: &EditedObject) {
+        let is_left = |key: &String| place.now.iter().any(|(left, _)| left == key);
+        self.removed.extend(place.before.iter().filter(|(key, _)| !is_left(key)).cloned());
+        self.written.extend(place.now.iter().map(|(_, value)| value.clone()));
+    }
+
+    /// A removed one whose value no edited object has under another key.
+    fn lost(&self) -> Option<&(String, String)> {
+        self.removed.iter().find(|(_, value)| !self.written.contains(value))
+    }
+}
+
+/// The keys and values of an object's annotations and labels, with those of its templates.
+fn annotations(object: &Value) -> BTreeSet<(String, String)> {
+    let mut all = BTreeSet::new();
+    let mut waiting = vec![object];
+    while let Some(value) = waiting.pop() {
+        let Some(fields) = value.as_object() else { continue };
+        let listed = ["annotations", "labels"].into_iter().filter_map(|name| fields.get(name)?.as_object());
+        for (key, value) in listed.flatten() {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            all.insert((key.clone(), text.trim().to_owned()));
+        }
+        waiting.extend(fields.values().filter(|value| value.is_object()));
+    }
+    all
+}
+
+/// Whether a finding is about the key, the place or the value of annotations: one that has no effect shows an intent,
+/// which is not removed without writing it elsewhere.
+fn corrects_annotations(finding: &Finding) -> bool {
+    let category = checks::find(finding.check).map(|check| check.card().front.category.as_str());
+    category.is_some_and(|category| ["annotations", "native-sidecar"].contains(&category))
 }
 
 /// The edits of each object, with the object.

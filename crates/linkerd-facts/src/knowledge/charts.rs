@@ -3,7 +3,7 @@
 mod value;
 mod versions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ pub use value::{ChartValue, ValueKind};
 use value::{is_of_resources, meant_of_resources};
 
 use super::file::KnowledgeFile;
-use crate::nearest::closest;
+use crate::nearest::{closest, is_slip};
 use crate::version::{EdgeTag, LinkerdVersion};
 
 /// The table.
@@ -104,8 +104,20 @@ pub enum Known<'k> {
     /// It is used from this edge on.
     Later(EdgeTag),
     /// No release uses it; with a suggestion.
-    Never(Option<String>),
+    Never(Option<Suggestion>),
 }
+
+/// The value that a path most likely means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suggestion {
+    pub path: String,
+    /// Whether only the spelling differs, so that it may be replaced without a question.
+    pub is_spelling: bool,
+}
+
+/// Words for a part of a value's name that other charts use, and those of Linkerd's charts.
+const SYNONYMS: [(&str, &str); 4] =
+    [("tag", "version"), ("Tag", "Version"), ("repository", "name"), ("PDB", "PodDisruptionBudget")];
 
 /// Values that Helm accepts in addition to those of a chart: those of all charts, and of subcharts.
 const BESIDE: [&str; 3] = ["global", "partials", "tags"];
@@ -202,64 +214,128 @@ impl Chart {
             .next()
     }
 
-    /// A suggestion for a path: the same name at another place, or a similar one at the same place.
-    fn meant(&self, path: &str, release: Option<EdgeTag>) -> Option<String> {
+    /// A suggestion for a path: a similar name or a synonym at the same place, or the same name at another place.
+    fn meant(&self, path: &str, release: Option<EdgeTag>) -> Option<Suggestion> {
         let (above, name) = path.rsplit_once('.').unwrap_or(("", path));
         let taken = || {
             let now = self.values.iter().filter(|(_, value)| matches!(value.at(release), Known::Taken(_)));
             now.map(|(path, _)| path.as_str())
         };
-        let beside = taken().filter_map(|known| {
-            let rest = if above.is_empty() { known } else { known.strip_prefix(above)?.strip_prefix('.')? };
-            rest.split('.').next()
+        let joined = |name: &str| if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
+        let guess = |path: String| Suggestion { path, is_spelling: false };
+        let other_words = SYNONYMS.iter().filter_map(|(word, own)| {
+            let is_end_of_word = word.starts_with(char::is_uppercase) || name == *word;
+            let begin = name.strip_suffix(word).filter(|_| is_end_of_word)?;
+            Some(joined(&format!("{begin}{own}")))
         });
-        let joined = |name: String| if above.is_empty() { name } else { format!("{above}.{name}") };
+        if let Some(found) = other_words.into_iter().find(|other| taken().any(|known| known == other)) {
+            return Some(guess(found));
+        }
+        let beside: BTreeSet<&str> = taken()
+            .filter_map(|known| {
+                let rest =
+                    if above.is_empty() { known } else { known.strip_prefix(above)?.strip_prefix('.')? };
+                rest.split('.').next()
+            })
+            .collect();
+        if let Some(found) = beside.iter().find(|known| is_spelling(name, known)) {
+            return Some(Suggestion { path: joined(found), is_spelling: true });
+        }
         // A short name differs from many others by two letters: `enableIPv6` does not mean `enablePSP`.
         let most = |name: &str| (name.len() / 4).clamp(1, 3);
         let alike = |found: &String| {
             let apart = strsim::damerau_levenshtein(&found.to_lowercase(), &name.to_lowercase());
-            apart <= most(name)
+            apart <= most(name) && !has_other_word(found, name)
         };
         if let Some(found) = closest(name, beside).filter(alike) {
-            return Some(joined(found));
+            return Some(guess(joined(&found)));
         }
-        // Not if both are in unrelated parts of the chart that all have such a name.
         let part = above.split('.').next().unwrap_or_default();
-        let heads = || taken().filter_map(|known| known.split('.').next());
-        let is_part = heads().any(|head| head == part);
-        let is_of_chart =
-            part.is_empty() || name.contains(char::is_uppercase) || closest(part, heads()).is_some();
-        let is_telling = |known: &&str| {
-            is_of_chart && (!is_part || name.contains(char::is_uppercase) || is_within(known, part))
+        let near = closest(part, taken().filter_map(|known| known.split('.').next()));
+        // Names that several parts of a chart have, or that are deep inside one of them, tell little.
+        let is_telling = |known: &&str| match part.is_empty() {
+            true => {
+                let is_near_root = known.matches('.').count() == 1;
+                name.len() >= 8 && name.contains(char::is_uppercase) && is_near_root
+            }
+            false => near.as_deref().is_some_and(|near| is_within(known, near)),
         };
-        let elsewhere: Vec<&str> = taken()
-            .filter(|known| is_telling(known) && known.rsplit('.').next() == Some(name))
-            .take(2)
-            .collect();
-        match elsewhere[..] {
-            [only] => Some(only.to_owned()),
-            _ => {
-                let nearest = |path: &str| {
-                    let apart = taken().map(|known| (strsim::damerau_levenshtein(known, path), known));
-                    apart.filter(|(apart, _)| *apart <= most(path)).min().map(|(_, known)| known)
-                };
-                // A path inside a value that is used as a whole: requests and limits, labels.
-                let within = |(at, _): (usize, &str)| {
-                    let (known, rest) = (nearest(&path[..at])?, &path[at + 1..]);
-                    match self.values.get(known)?.kind {
-                        ValueKind::Resources if is_of_resources(rest) => Some(format!("{known}.{rest}")),
-                        ValueKind::Resources => {
-                            Some(meant_of_resources(known, rest)).filter(|meant| !meant.contains(' '))
-                        }
-                        ValueKind::Open if !rest.contains('.') => Some(format!("{known}.{rest}")),
-                        _ => None,
-                    }
-                };
-                let depth = |path: &str| path.matches('.').count();
-                let whole = nearest(path).filter(|known| depth(known) == depth(path)).map(str::to_owned);
-                whole.or_else(|| path.rmatch_indices('.').find_map(within))
+        let is_named = |known: &&str| known.rsplit('.').next() == Some(name);
+        let elsewhere: Vec<&str> = taken().filter(is_named).filter(is_telling).take(2).collect();
+        if let [only] = elsewhere[..] {
+            return Some(guess(only.to_owned()));
+        }
+        let nearest = |path: &str| {
+            let apart = taken().map(|known| (strsim::damerau_levenshtein(known, path), known));
+            let found = apart.filter(|(apart, _)| *apart <= most(path)).min().map(|(_, known)| known)?;
+            let equal_letters = found.replace('.', "").eq_ignore_ascii_case(&path.replace('.', ""))
+                || is_spelling(path, found);
+            (equal_letters || !has_other_word(path, found)).then_some((found, equal_letters))
+        };
+        // A path inside a value that is used as a whole: requests and limits, labels.
+        let within = |(at, _): (usize, &str)| {
+            let ((known, is_spelling), rest) = (nearest(&path[..at])?, &path[at + 1..]);
+            let path = match self.values.get(known)?.kind {
+                ValueKind::Resources if is_of_resources(rest) => format!("{known}.{rest}"),
+                ValueKind::Resources => {
+                    Some(meant_of_resources(known, rest)).filter(|meant| !meant.contains(' '))?
+                }
+                ValueKind::Open if !rest.contains('.') => format!("{known}.{rest}"),
+                _ => return None,
+            };
+            Some(Suggestion { path, is_spelling })
+        };
+        let depth = |path: &str| path.matches('.').count();
+        let whole = nearest(path).filter(|(known, _)| depth(known) == depth(path));
+        let whole = whole.map(|(known, is_spelling)| Suggestion { path: known.to_owned(), is_spelling });
+        whole.or_else(|| path.rmatch_indices('.').find_map(within))
+    }
+}
+
+/// The words of a name or path in lower case: `proxyInit.iptablesMode` has `proxy`, `init`, `iptables` and `mode`.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = '.';
+    for letter in name.chars() {
+        let is_begin = !before.is_alphanumeric() || (letter.is_uppercase() && !before.is_uppercase());
+        if letter.is_alphanumeric() {
+            match words.last_mut().filter(|_| !is_begin) {
+                Some(word) => word.extend(letter.to_lowercase()),
+                None => words.push(letter.to_lowercase().collect()),
             }
         }
+        before = letter;
+    }
+    words
+}
+
+/// Whether two names are one with another spelling: other capitals, a plural, or a slip in one word.
+fn is_spelling(name: &str, known: &str) -> bool {
+    let is_plural = |one: &str, other: &str| {
+        let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+        short.len() >= 4 && long.strip_suffix('s') == Some(short)
+    };
+    let is_letter =
+        |one: &str, other: &str| one.len().min(other.len()) >= 5 && strsim::osa_distance(one, other) == 1;
+    let is_near =
+        |one: &str, other: &str| is_plural(one, other) || is_slip(one, other) || is_letter(one, other);
+    let (whole, other) = (name.to_lowercase(), known.to_lowercase());
+    let (own, known) = (words(name), words(known));
+    let differing: Vec<_> = own.iter().zip(&known).filter(|(one, other)| one != other).collect();
+    match own.len() == known.len() {
+        true => differing.iter().all(|(one, other)| is_near(one, other)) && differing.len() <= 1,
+        false => whole == other || (whole.len() >= 8 && is_near(&whole, &other)),
+    }
+}
+
+/// Whether two names differ in a whole word, such as `enablePDB` and `enablePSP`, or one has a word more.
+fn has_other_word(name: &str, known: &str) -> bool {
+    let (own, known) = (words(name), words(known));
+    let is_other =
+        |one: &str, other: &str| one != other && one.len().min(other.len()) <= 4 && !is_slip(one, other);
+    match own.len() == known.len() {
+        true => own.iter().zip(&known).any(|(one, other)| is_other(one, other)),
+        false => own.starts_with(&known) || known.starts_with(&own),
     }
 }
 
@@ -386,13 +462,45 @@ mod tests {
             // `prometheus.enabled` belongs to another part.
             ("grafana.enabled", None),
         ] {
-            assert_eq!(known(wrong, "edge-26.8.3"), Known::Never(meant.map(str::to_owned)), "{wrong}");
+            let Known::Never(found) = known(wrong, "edge-26.8.3") else { panic!("{wrong}") };
+            assert_eq!(found.map(|found| found.path).as_deref(), meant, "{wrong}");
         }
         // Names that all parts of a chart have are not suggested.
         let viz = Knowledge::embedded().charts().get("linkerd-viz").expect("a chart");
         let of = |path: &str| viz.known(path, edge("edge-25.10.7"));
         assert_eq!(of("grafana.enabled"), Known::Never(None));
-        assert_eq!(of("prometeus.enabled"), Known::Never(Some("prometheus.enabled".to_owned())));
+        let meant = Suggestion { path: "prometheus.enabled".to_owned(), is_spelling: true };
+        assert_eq!(of("prometeus.enabled"), Known::Never(Some(meant)));
+        assert_eq!(of("url"), Known::Never(None));
+    }
+
+    #[test]
+    fn only_another_spelling_is_sure() {
+        let of = |chart: &str, path: &str, release: &str| {
+            let known =
+                Knowledge::embedded().charts().get(chart).expect("a chart").known(path, edge(release));
+            let Known::Never(found) = known else { panic!("{path}: {known:?}") };
+            found.map(|found| (found.path, found.is_spelling))
+        };
+        let control_plane = |path: &str| of("linkerd-control-plane", path, "edge-25.10.7");
+        for (path, meant, is_spelling) in [
+            ("proxy.nativesidecar", "proxy.nativeSidecar", true),
+            ("clusterNetwork", "clusterNetworks", true),
+            ("proxyInit.iptableMode", "proxyInit.iptablesMode", true),
+            ("podAnnotation.a", "podAnnotations.a", true),
+            ("proxyInjector.resources.limits.cpu", "proxyInjectorResources.cpu.limit", true),
+            ("proxy.image.tag", "proxy.image.version", false),
+            ("enablePDB", "enablePodDisruptionBudget", false),
+            ("nativeSidecar", "proxy.nativeSidecar", false),
+        ] {
+            assert_eq!(control_plane(path), Some((meant.to_owned(), is_spelling)), "{path}");
+        }
+        for path in ["namespace", "serviceAccountName", "proxy.runAsUser", "enableIPv6"] {
+            assert_eq!(control_plane(path), None, "{path}");
+        }
+        let routes = of("linkerd-crds", "enableHTTPRoutes", "edge-25.10.7");
+        assert_eq!(routes, Some(("enableHttpRoutes".to_owned(), true)));
+        assert_eq!(of("linkerd2-cni", "name", "edge-25.10.7"), None);
     }
 
     #[test]
