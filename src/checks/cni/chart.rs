@@ -111,7 +111,10 @@ pub(in crate::checks) fn onto(
     let chart = release.edge().map(|edge| format!("20{}.{}.{}", edge.year, edge.month, edge.number));
     let words =
         format!("Upgrade linkerd-cni to {version}, and wait until its DaemonSet is ready on every node");
-    set(ctx, remedy, words, chart.as_deref(), &[image_version(version)])
+    // The default of the mode changes with releases of the chart.
+    let mode = carried(ctx, &target(ctx)).into_iter().find(|value| value.key == MODE);
+    let values: Vec<ChartValue> = std::iter::once(image_version(version)).chain(mode).collect();
+    set(ctx, remedy, words, chart.as_deref(), &values)
 }
 
 fn listed(values: &[ChartValue]) -> String {

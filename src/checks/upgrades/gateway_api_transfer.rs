@@ -7,7 +7,9 @@ use super::upgrade_deletes_gateway_api::Owner;
 use crate::annotations::{HELM_NAMESPACE, HELM_RELEASE};
 use crate::checks::Context;
 use crate::checks::control_plane::installation::of_control_plane;
-use crate::checks::upgrade::{CRDS_CHART, chart_of, if_chart_known, installed_chart, release_of_crds};
+use crate::checks::upgrade::{
+    CRDS_CHART, chart_of, crds_managed_in_git, if_chart_known, installed_chart, release_of_crds,
+};
 use crate::checks::versions::gateway_api::GROUP;
 use crate::command::{Arg, Command, helm, kubectl};
 use crate::finding::{Remedy, StepKind};
@@ -68,8 +70,13 @@ impl<'a> HeldDefinitions<'a> {
              releases is new enough",
             annotate().arg(format!("{mark}={keep}")),
         );
-        let remedy = match self.owner {
-            Owner::Helm(_) => match release_of_crds(ctx) {
+        // Flux has Helm install the chart, and restores what its HelmRelease states.
+        let in_git = match self.owner {
+            Owner::Helm(_) => crds_managed_in_git(ctx).and_then(|by| by.gitops),
+            Owner::GitOps(owner) => Some(owner),
+        };
+        let remedy = match in_git {
+            None => match release_of_crds(ctx) {
                 Some(release) => remedy.run(
                     StepKind::Command,
                     "Set the chart to leave them out, at the installed version",
@@ -77,7 +84,7 @@ impl<'a> HeldDefinitions<'a> {
                 ),
                 None => remedy,
             },
-            Owner::GitOps(owner) => {
+            Some(owner) => {
                 let text = match self.is_rendered {
                     true => format!(
                         "In Git, remove the Gateway API CRDs from the manifests that {owner} applies; they have to \

@@ -14,9 +14,23 @@ use crate::version::{CniVersion, LinkerdVersion};
 
 /// The label of the pods that try a pull.
 const LABEL: &str = "meshdoctor-pull=test";
-/// The account whose pull secrets the control plane uses.
-const ACCOUNT: &str =
-    r#"{"spec":{"serviceAccountName":"linkerd-destination","automountServiceAccountToken":false}}"#;
+/// The account whose pull secrets the control plane uses, and what Pod Security and quotas of its namespace may require.
+fn overrides(container: &str) -> String {
+    serde_json::json!({"spec": {
+        "serviceAccountName": "linkerd-destination",
+        "automountServiceAccountToken": false,
+        "securityContext": {"runAsNonRoot": true, "runAsUser": 65534, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [{
+            "name": container,
+            "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
+            "resources": {
+                "requests": {"cpu": "10m", "memory": "16Mi"},
+                "limits": {"cpu": "10m", "memory": "16Mi"},
+            },
+        }],
+    }})
+    .to_string()
+}
 
 /// Adds the steps that try to pull the images of a release. `from`: the installed release, whose pods show the images;
 /// `plugin`: the version of linkerd-cni that comes with the release, if it changes. Reads `pods`.
@@ -32,9 +46,11 @@ pub(super) fn tried(
     }
     let home = ctx.namespaces().control_plane.as_str();
     let run = (1..).zip(&images).map(|(number, image)| {
-        let run = kubectl().namespace(home).words("run").operand(format!("meshdoctor-pull-{number}"));
+        let name = format!("meshdoctor-pull-{number}");
+        let run = kubectl().namespace(home).words("run").operand(name.as_str());
         let run = run.option("--image", image.as_str()).words("--image-pull-policy=Always --restart=Never");
-        let run = run.option("--labels", LABEL).option("--overrides", ACCOUNT);
+        let run = run.option("--labels", LABEL).words("--override-type=strategic");
+        let run = run.option("--overrides", overrides(&name));
         // The program does not exist, so nothing of the image runs.
         Line::from(run.words("--command -- /only-pulled"))
     });
@@ -43,8 +59,8 @@ pub(super) fn tried(
         Line::from(kubectl().namespace(home).words("get pods -l").arg(LABEL)),
     ];
     let text = format!(
-        "Try whether nodes can pull the images of {to}: {}. ErrImagePull or ImagePullBackOff: the node cannot \
-         pull it. Any other start error is expected",
+        "Test whether the nodes can pull the images of {to}: {}. ErrImagePull or ImagePullBackOff: the node cannot \
+         pull it. Forbidden: the namespace refuses the test pod. Any other start error is expected",
         images.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
     );
     let delete = kubectl().namespace(home).words("delete pods -l").arg(LABEL);
