@@ -126,9 +126,11 @@ impl ControlPlane {
 
 /// The decision whether to interrupt traffic that works, as the first step.
 pub(in crate::checks) fn decided() -> Remedy {
-    let act = "Decide first: if calls between your applications still work, do the steps that this command prints, \
-               not the next ones, which interrupt the calls";
-    Remedy::new().run(StepKind::Note, act, meshdoctor().words("rotate"))
+    let act = "If calls between your applications still work, follow this command instead: its steps keep them \
+               working. The next steps interrupt them";
+    let mut remedy = Remedy::new().run(StepKind::Note, act, meshdoctor().words("rotate"));
+    remedy.steps.iter_mut().for_each(|step| step.applies = Applies::First);
+    remedy
 }
 
 /// The steps after that decision, if the control plane restarts by them while calls may still work.

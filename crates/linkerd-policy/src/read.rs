@@ -170,7 +170,7 @@ pub(super) fn read_rate_limit(
     }
     if !spec.target_ref.is_a("policy.linkerd.io", "Server") {
         return Ok(Err(format!(
-            "its target is {}, and only Servers count",
+            "its target is {}, and rate limits apply only to Servers",
             with_article(&spec.target_ref.kind)
         )));
     }

@@ -36,8 +36,8 @@ pub(super) fn no_restart(ctx: &Context<'_>) -> Option<Remedy> {
 /// The restart of control-plane pods, unless it cuts off running proxies; then another check has all steps.
 pub(super) fn restarted(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> Remedy {
     if strands_proxies(ctx) {
-        let act = "Restart it only as a step of data-plane-anchors-disjoint: some proxies lack the current trust \
-                   anchors, and cannot reach it afterwards";
+        let act = "Do not restart it now: some proxies lack the current trust anchors and could not reach it. The \
+                   steps of data-plane-anchors-disjoint restart it";
         return Remedy::new().step(StepKind::Note, act);
     }
     let mut remedy = Remedy::new();

@@ -62,7 +62,7 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     let remedy = meshed_restarted(ctx, install_again(ctx))
         .run(
             StepKind::Command,
-            "List the meshed pods that could not start since then",
+            "List the meshed pods that are pending: they could not start meanwhile",
             started.clone().words(pending),
         )
         .run(

@@ -444,7 +444,7 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
     let selector = format!("{COMPONENT}={}", component.name);
     if component.wanted() == 0 {
         let name = &component.deployment.metadata.name;
-        let act = "Scale it up again";
+        let act = format!("Scale {} to 1 replica", component.name);
         if let Some(words) = ManagedBy::from_metadata(&component.deployment.metadata).in_git() {
             return remedy.step(StepKind::Command, format!("{act}: {words}"));
         }

@@ -96,7 +96,7 @@ const REPAIRS: [(&str, &str); 13] = [
         "Require a MeshTLSAuthentication, a NetworkAuthentication or a ServiceAccount",
     ),
     ("clients can show one", "Keep one of them, and write another policy for the other"),
-    ("and only Servers count", "Name a Server as the target"),
+    ("rate limits apply only to Servers", "Name a Server as the target"),
     ("which policies cannot have", "Target a Server, an HTTPRoute, a GRPCRoute or the Namespace"),
     ("only ServiceAccounts", "Name the ServiceAccounts of the clients"),
     ("names no ", "List the clients, or * for all meshed clients"),

@@ -41,6 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let name = &component.deployment.metadata.name;
         let object = format!("Deployment {namespace}/{name}");
         let mut evidence = Vec::new();
+        let mut quoted = Vec::new();
         match component.version() {
             Some(version) if !version.same_build(&reference) => {
                 evidence.push(Evidence::field(&object, "spec.template.spec.containers", version.as_str()));
@@ -62,7 +63,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             (_, Some((_, version))) => format!("a pod of {} runs {version}", component.name),
             (_, None) => continue,
         };
-        evidence.extend(pods.first().map(|(pod, version)| {
+        quoted.extend(pods.first().map(|(pod, version)| {
             let object = format!("Pod {namespace}/{}", pod.metadata.name);
             Evidence::field(object, "spec.containers", version.as_str())
         }));
@@ -85,6 +86,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )
             .evidences(evidence)
             .evidence(seen.clone())
+            .evidences(quoted)
             .fails_rows(rows)
             .remedy(remedy(ctx, namespace, name));
         findings.push(finding);

@@ -57,20 +57,14 @@ pub enum Applies {
 const CONDITIONS: [&str; 10] =
     ["If ", "When ", "Once ", "Otherwise ", "Until ", "Unless ", "Before ", "After ", "With ", "To prevent "];
 
-/// Words that begin a decision before all other steps.
-const DECISION: &str = "Decide first";
-
 /// Words that begin a step that replaces the one before it.
-const ALTERNATIVES: [&str; 2] = ["Or ", "Alternatively, "];
+const ALTERNATIVES: [&str; 3] = ["Or ", "Or, ", "Alternatively, "];
 
 impl Applies {
     /// As the instruction states it.
     pub fn from_text(text: &str) -> Applies {
         if ALTERNATIVES.iter().any(|word| text.starts_with(word)) {
             return Applies::Instead;
-        }
-        if text.starts_with(DECISION) {
-            return Applies::First;
         }
         let is_conditional = CONDITIONS.iter().any(|word| text.starts_with(word))
             || [", if ", ", once ", ", unless "].iter().any(|word| text.contains(word));

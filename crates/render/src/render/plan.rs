@@ -216,10 +216,16 @@ fn steps(text: &mut String, remedy: &Remedy) {
     }
     let verify: Vec<String> = remedy.verify.iter().flat_map(|command| command.rendered()).collect();
     if !verify.is_empty() {
-        text.push_str("- [ ] Continue once this exits with 0; while pods still start, run it again:\n");
+        let when = continue_when(verify.len());
+        _ = writeln!(text, "- [ ] {when}; while pods still start, run it again:");
         fenced(text, &verify);
     }
     text.push('\n');
+}
+
+/// When the next phase may begin, by the number of commands that verify this one.
+pub(super) fn continue_when(commands: usize) -> &'static str {
+    if commands == 1 { "Continue once this exits with 0" } else { "Continue once each of these exits with 0" }
 }
 
 fn fenced(text: &mut String, lines: &[String]) {

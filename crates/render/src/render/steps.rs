@@ -53,8 +53,9 @@ fn replaced<S>(
 /// `Instead of step 2: let pods start unmeshed` for `Or let pods start unmeshed`.
 fn instead(replaced: Option<usize>, text: &str) -> Cow<'_, str> {
     let act = text.strip_prefix("Or ").or_else(|| text.strip_prefix("Alternatively, "));
-    match (replaced, act) {
-        (Some(number), Some(act)) => Cow::Owned(format!("Instead of step {number}: {act}")),
+    match (replaced, act, text.strip_prefix("Or, ")) {
+        (Some(number), Some(act), _) => Cow::Owned(format!("Instead of step {number}: {act}")),
+        (Some(number), None, Some(case)) => Cow::Owned(format!("Instead of step {number}, {case}")),
         _ => Cow::Borrowed(text),
     }
 }

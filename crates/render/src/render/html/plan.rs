@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::super::document::{Document, Remedy};
+use super::super::plan::continue_when;
 use super::super::repair::{Order, Row};
 use super::super::text::count;
 use super::super::{repair, steps, subject};
@@ -158,7 +159,7 @@ pub(super) fn upgrade_plan(document: &Document, body: &mut String) {
         remedy_steps(&phase.remedy, body);
         let verify: Vec<&str> = phase.remedy.verify.lines().collect();
         if !verify.is_empty() {
-            body.push_str("<p>Continue once this exits with 0:</p>");
+            _ = write!(body, "<p>{}:</p>", continue_when(verify.len()));
             script(&verify, None, body);
         }
         body.push_str("</li>");
