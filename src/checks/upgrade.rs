@@ -300,6 +300,14 @@ enum InstallationPart<'a> {
     },
 }
 
+/// The installation that steps change, and who manages it.
+struct Installation<'c, 'a> {
+    ctx: &'c Context<'a>,
+    home: &'a str,
+    version: Option<LinkerdVersion>,
+    by: ManagedBy<'a>,
+}
+
 fn changed(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -308,44 +316,30 @@ fn changed(
     part: InstallationPart<'_>,
 ) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
-    let deployments = ctx.optional_list::<Deployment>();
-    let version = installed(deployments, None, home).map(|(version, _)| version);
-    let by = managed_by(ctx);
+    let version = installed(ctx.optional_list::<Deployment>(), None, home).map(|(version, _)| version);
+    let installation = Installation { ctx, home, version, by: managed_by(ctx) };
+    let version = installation.version.as_ref();
     let set = match &part {
         InstallationPart::ControlPlane(options) => options.describe().map(|words| format!(" (set {words})")),
         InstallationPart::Crds { release, .. } => Some(format!(" (chart linkerd-crds of {release})")),
     };
     let set = set.unwrap_or_default();
     let settings = match &part {
-        InstallationPart::ControlPlane(options) => options.chart_settings(ctx.knowledge, version.as_ref()),
+        InstallationPart::ControlPlane(options) => options.chart_settings(ctx.knowledge, version),
         InstallationPart::Crds { .. } => None,
     };
-    if let Some(owner) = by.gitops.filter(|_| by.is_rendered_by_cli()) {
-        match &part {
-            InstallationPart::Crds { release, first } => {
-                let rendered = crds_by_cli(home, *first, RenderedTo::File(gitops::CRDS_FILE));
-                return crds_in_git(remedy, owner, act, guarded(Some(release), rendered));
-            }
-            InstallationPart::ControlPlane(options)
-                if options.stored_first.is_none() && !stored::is_unusable(ctx) =>
-            {
-                let to = RenderedTo::File(gitops::CONTROL_PLANE_FILE);
-                let act = format!("{act}: render it with these settings to {}", gitops::CONTROL_PLANE_FILE);
-                let remedy = upgraded_by_cli(ctx, remedy, (kind, &act), options, version.as_ref(), to);
-                return gitops::committed(remedy, owner, gitops::CONTROL_PLANE_FILE);
-            }
-            InstallationPart::ControlPlane(_) => {}
+    if let Some(owner) = installation.by.gitops {
+        if let Some(rendered) = installation.rendered_to_git(&remedy, owner, (kind, act), &part) {
+            return rendered;
         }
-    }
-    if let Some(owner) = by.gitops {
         let text =
             format!("{act}: in Git{set}, since {owner} manages the control plane and reverts other changes");
         return gitops::synced(remedy.step(kind, text).settings(settings), owner);
     }
-    match (by.installer, version) {
-        (Some(Installer::Release(release)), version) => match &part {
+    match installation.by.installer {
+        Some(Installer::Release(release)) => match &part {
             InstallationPart::ControlPlane(options) => {
-                let command = by_helm(ctx.knowledge, release, version.as_ref(), options);
+                let command = by_helm(ctx.knowledge, release, version, options);
                 remedy.run(kind, format!("{act}, with Helm"), command)
             }
             InstallationPart::Crds { release: wanted, .. } => remedy.run(
@@ -354,60 +348,91 @@ fn changed(
                 crds_by_helm(ctx.knowledge, release_of_crds(ctx), wanted),
             ),
         },
-        (Some(Installer::Chart), _) => remedy.step(
-            kind,
-            format!(
-                "{act}: in the tool that renders the chart{set}, as no Helm release in the cluster \
-             holds it"
-            ),
-        )
-        .settings(settings),
-        (Some(Installer::Cli), version) => {
-            let remedy = match &part {
-                InstallationPart::ControlPlane(options) if stored::is_unusable(ctx) => {
-                    match stored::instead(ctx, remedy, kind, act, options, version.as_ref()) {
-                        (remedy, false) => return remedy,
-                        (remedy, true) => remedy,
-                    }
-                }
-                InstallationPart::ControlPlane(_) | InstallationPart::Crds { .. } => remedy,
-            };
-            // The step states the release of the CLI, if it is known.
-            match &part {
-                InstallationPart::ControlPlane(options) => match &options.stored_first {
-                    None => {
-                        let to = RenderedTo::Cluster;
-                        upgraded_by_cli(ctx, remedy, (kind, act), options, version.as_ref(), to)
-                    }
-                    Some(words) => {
-                        let remedy = stored::corrected(ctx, remedy, words);
-                        let options = Options { values: Vec::new(), ..options.clone() };
-                        let act = "Apply the control plane with the corrected values";
-                        let to = RenderedTo::Cluster;
-                        upgraded_by_cli(ctx, remedy, (kind, act), &options, version.as_ref(), to)
-                    }
-                },
-                InstallationPart::Crds { release, first } => {
-                    let applied = crds_by_cli(home, *first, RenderedTo::Cluster);
-                    remedy.run(kind, act, guarded(Some(release), applied))
-                }
-            }
+        Some(Installer::Chart) => {
+            let text = format!(
+                "{act}: in the tool that renders the chart{set}, as no Helm release in the cluster holds it"
+            );
+            remedy.step(kind, text).settings(settings)
         }
-        (None, _) => match &part {
+        Some(Installer::Cli) => installation.changed_by_cli(remedy, (kind, act), &part),
+        None => match &part {
             InstallationPart::Crds { release, first: true } => {
                 let applied = crds_by_cli(home, true, RenderedTo::Cluster);
                 remedy.run(kind, format!("{act}{set}"), guarded(Some(release), applied))
             }
-            InstallationPart::ControlPlane(_) | InstallationPart::Crds { .. } => remedy.run(
-                kind,
-                format!(
+            InstallationPart::ControlPlane(_) | InstallationPart::Crds { .. } => {
+                let text = format!(
                     "{act}{set}, with the tool that installed Linkerd. These commands show which: only the CLI leaves \
-                 that Secret"
-                ),
-                which_tool(home),
-            )
-            .settings(settings),
+                     that Secret"
+                );
+                remedy.run(kind, text, which_tool(home)).settings(settings)
+            }
         },
+    }
+}
+
+impl Installation<'_, '_> {
+    /// The steps that render the manifests with the CLI and put them into Git, if this is how they got there and the
+    /// CLI can render them.
+    fn rendered_to_git(
+        &self,
+        remedy: &Remedy,
+        owner: GitOps<'_>,
+        (kind, act): (StepKind, &str),
+        part: &InstallationPart<'_>,
+    ) -> Option<Remedy> {
+        if !self.by.is_rendered_by_cli() {
+            return None;
+        }
+        match part {
+            InstallationPart::Crds { release, first } => {
+                let rendered = crds_by_cli(self.home, *first, RenderedTo::File(gitops::CRDS_FILE));
+                Some(crds_in_git(remedy.clone(), owner, act, guarded(Some(release), rendered)))
+            }
+            InstallationPart::ControlPlane(options) => {
+                if options.stored_first.is_some() || stored::is_unusable(self.ctx) {
+                    return None;
+                }
+                let to = RenderedTo::File(gitops::CONTROL_PLANE_FILE);
+                let act = format!("{act}: render it with these settings to {}", gitops::CONTROL_PLANE_FILE);
+                let version = self.version.as_ref();
+                let remedy = upgraded_by_cli(self.ctx, remedy.clone(), (kind, &act), options, version, to);
+                Some(gitops::committed(remedy, owner, gitops::CONTROL_PLANE_FILE))
+            }
+        }
+    }
+
+    /// Adds the steps that change a part with the CLI. They state its release, if it is known.
+    fn changed_by_cli(
+        &self,
+        remedy: Remedy,
+        (kind, act): (StepKind, &str),
+        part: &InstallationPart<'_>,
+    ) -> Remedy {
+        let (ctx, version, to) = (self.ctx, self.version.as_ref(), RenderedTo::Cluster);
+        let options = match part {
+            InstallationPart::Crds { release, first } => {
+                let applied = crds_by_cli(self.home, *first, to);
+                return remedy.run(kind, act, guarded(Some(release), applied));
+            }
+            InstallationPart::ControlPlane(options) => options,
+        };
+        let remedy = match stored::is_unusable(ctx) {
+            true => match stored::instead(ctx, remedy, kind, act, options, version) {
+                (remedy, false) => return remedy,
+                (remedy, true) => remedy,
+            },
+            false => remedy,
+        };
+        match &options.stored_first {
+            None => upgraded_by_cli(ctx, remedy, (kind, act), options, version, to),
+            Some(words) => {
+                let remedy = stored::corrected(ctx, remedy, words);
+                let options = Options { values: Vec::new(), ..options.clone() };
+                let act = "Apply the control plane with the corrected values";
+                upgraded_by_cli(ctx, remedy, (kind, act), &options, version, to)
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::transport::{OWN, inbound_port};
 use crate::checks::diagnosed::{by_workload, exporting_if_used, grown, proxies, quoted, within};
 use crate::checks::policy::scrape_refused::admin_port;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning::{InboundDetection, InboundErrors, OutboundDetection};
 use crate::objects::{Kind, Pod};
@@ -20,83 +20,96 @@ const TLS_TIMEOUT: &str = "tls detection timeout";
 /// The number of quoted proxies.
 const QUOTED: usize = 3;
 
-/// Proxies with connections to a Service that waited in vain, and their number.
-type Clients<'a> = Vec<(&'a Pod, &'a ProxyMetrics, u64)>;
+/// A meshed pod and the metrics of its proxy.
+type MeteredPod<'a> = (&'a Pod, &'a ProxyMetrics);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = exporting_if_used(ctx, proxies(ctx)?, InboundDetection, "the results of protocol detection");
     let all = grown(ctx, all, &[InboundDetection, InboundErrors, OutboundDetection])?;
-    let mut findings = Vec::new();
-    let waiting = all.iter().filter_map(|(pod, metrics)| {
-        let ports = timeouts(metrics.grown(InboundDetection), |series| series.label("srv_port").to_owned());
-        (!ports.is_empty()).then_some((*pod, (*metrics, ports)))
-    });
-    for (subject, waiting) in by_workload(ctx, waiting) {
-        let said = waiting.iter().take(QUOTED).flat_map(|(pod, (metrics, ports))| {
-            ports.iter().map(move |(port, count)| {
-                quoted(
-                    pod,
-                    format!(
-                        "port {port}: {count} connections waited 10 s for the client {}",
-                        within(metrics)
-                    ),
-                )
-            })
-        });
-        findings.push(
-            ctx.finding(
-                subject,
-                "the proxy delays connections by 10 seconds: it waits for the client to send, but the server \
-                 of the port speaks first",
-            )
-            .evidences(said)
-            .remedy(remedy("pod template and of the Services")),
-        );
-    }
-    let closed = all.iter().filter_map(|(pod, metrics)| {
-        let ports = tls_timeouts(pod, metrics);
-        (!ports.is_empty()).then_some((*pod, (*metrics, ports)))
-    });
-    for (subject, closed) in by_workload(ctx, closed) {
-        let said = closed.iter().take(QUOTED).flat_map(|(pod, (metrics, ports))| {
-            ports.iter().map(move |(port, count)| {
-                quoted(
-                    pod,
-                    format!(
-                        "port {port}: {count} connections closed, sent nothing for 10 s {}",
-                        within(metrics)
-                    ),
-                )
-            })
-        });
-        findings.push(
-            ctx.finding(
-                subject,
-                "the proxy closes connections of unmeshed clients that send nothing for 10 seconds, as clients of a \
-                 server do that speaks first",
-            )
-            .parameter("closed")
-            .likely()
-            .evidences(said)
-            .remedy(
-                Remedy::new()
-                    .step(
-                        StepKind::Note,
-                        "Find out whether the server of the port speaks first, or whether clients open unused \
-                         connections, as scans do",
-                    )
-                    .step(
-                        StepKind::Note,
-                        format!(
-                            "If it speaks first, add the port to the annotation {ANNOTATION} of the pod template and \
-                             of the Services, then restart the pods"
-                        ),
-                    ),
+    let mut findings = delayed(ctx, &all);
+    findings.extend(closed(ctx, &all));
+    findings.extend(delayed_clients(ctx, &all));
+    Ok(findings.into())
+}
+
+/// Workloads whose proxies wait for a client to send.
+fn delayed(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
+    let ports = |metrics: &ProxyMetrics| {
+        timeouts(metrics.grown(InboundDetection), |series| series.label("srv_port").to_owned())
+    };
+    let finding = |subject, evidence| {
+        ctx.finding(
+            subject,
+            "the proxy delays connections by 10 seconds: it waits for the client to send, but the server \
+             of the port speaks first",
+        )
+        .evidences(evidence)
+        .remedy(remedy("pod template and of the Services"))
+    };
+    let by_workload = by_port(ctx, all, |_, metrics| ports(metrics), "waited 10 s for the client");
+    by_workload.into_iter().map(|(subject, evidence)| finding(subject, evidence)).collect()
+}
+
+/// Workloads whose proxies close connections of clients that send nothing.
+fn closed(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
+    let remedy = Remedy::new()
+        .step(
+            StepKind::Note,
+            "Find out whether the server of the port speaks first, or whether clients open unused \
+             connections, as scans do",
+        )
+        .step(
+            StepKind::Note,
+            format!(
+                "If it speaks first, add the port to the annotation {ANNOTATION} of the pod template and \
+                 of the Services, then restart the pods"
             ),
         );
-    }
-    let mut services: BTreeMap<(String, String), Clients<'_>> = BTreeMap::new();
-    for (pod, metrics) in &all {
+    let finding = |subject, evidence| {
+        ctx.finding(
+            subject,
+            "the proxy closes connections of unmeshed clients that send nothing for 10 seconds, as clients of a \
+             server do that speaks first",
+        )
+        .parameter("closed")
+        .likely()
+        .evidences(evidence)
+        .remedy(remedy.clone())
+    };
+    let by_workload = by_port(ctx, all, tls_timeouts, "closed, sent nothing for 10 s");
+    by_workload.into_iter().map(|(subject, evidence)| finding(subject, evidence)).collect()
+}
+
+/// The connections to each port as evidence, by workload; `fate`: what happened to them.
+fn by_port(
+    ctx: &Context<'_>,
+    all: &[MeteredPod<'_>],
+    ports: impl Fn(&Pod, &ProxyMetrics) -> BTreeMap<String, u64>,
+    fate: &str,
+) -> Vec<(Subject, Vec<Evidence>)> {
+    let affected = all.iter().filter_map(|(pod, metrics)| {
+        let ports = ports(pod, metrics);
+        (!ports.is_empty()).then_some((*pod, (*metrics, ports)))
+    });
+    let quote = |pod: &Pod, metrics: &ProxyMetrics, port: &String, count: &u64| {
+        quoted(pod, format!("port {port}: {count} connections {fate} {}", within(metrics)))
+    };
+    let groups = by_workload(ctx, affected).into_iter();
+    groups
+        .map(|(subject, group)| {
+            let said = group.iter().take(QUOTED).flat_map(|(pod, (metrics, ports))| {
+                ports.iter().map(|(port, count)| quote(pod, metrics, port, count))
+            });
+            let said = said.collect();
+            (subject, said)
+        })
+        .collect()
+}
+
+/// Services whose clients' proxies wait for a client to send.
+fn delayed_clients(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
+    let mut services: BTreeMap<(String, String), Vec<(&Pod, &ProxyMetrics, u64)>> = BTreeMap::new();
+    for (pod, metrics) in all {
         let is_service = |(series, _): &(&Series, u64)| series.label("parent_kind") == "Service";
         let each = timeouts(metrics.grown(OutboundDetection).filter(is_service), |series| {
             ["parent_namespace", "parent_name", "parent_port"].map(|name| series.label(name).to_owned())
@@ -109,7 +122,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    for ((namespace, name), clients) in services {
+    let finding = |((namespace, name), clients): ((String, String), Vec<(&Pod, &ProxyMetrics, u64)>)| {
         // The proxy's port label is that of another port of the Service, so it is not quoted.
         let said = clients.iter().take(QUOTED).map(|(pod, metrics, count)| {
             quoted(
@@ -117,17 +130,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 format!("{count} connections to the Service waited 10 s for the client {}", within(metrics)),
             )
         });
-        findings.push(
-            ctx.finding(
-                Subject::object(Kind::Service, &namespace, &name),
-                "proxies of clients delay connections by 10 seconds: they wait for the client to send, but \
-                 the server speaks first",
-            )
-            .evidences(said)
-            .remedy(remedy("Service and of its pods")),
-        );
-    }
-    Ok(findings.into())
+        ctx.finding(
+            Subject::object(Kind::Service, &namespace, &name),
+            "proxies of clients delay connections by 10 seconds: they wait for the client to send, but \
+             the server speaks first",
+        )
+        .evidences(said)
+        .remedy(remedy("Service and of its pods"))
+    };
+    services.into_iter().map(finding).collect()
 }
 
 fn remedy(of: &str) -> Remedy {

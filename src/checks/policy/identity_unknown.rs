@@ -1,6 +1,6 @@
 //! `identity-unknown`: policies name identities that no workload can have.
 
-use std::cell::LazyCell;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::json;
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::survey::{Survey, about, defined, field, on, put, set, survey, test};
 use super::workload_without_authorization::authorizations;
 use crate::checks::words::workload_of;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::model::policy::{AuthorizedBy, Inbound};
@@ -45,7 +45,27 @@ struct There<'a> {
     external: HashSet<&'a str>,
 }
 
-impl There<'_> {
+impl<'a> There<'a> {
+    /// # Errors
+    /// A list is missing or incomplete.
+    fn new(ctx: &Context<'a>) -> Result<There<'a>, Unjudged> {
+        let accounts = || ctx.complete_list::<ServiceAccount>();
+        let mut namespaces_of: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (namespace, name) in accounts()?.iter().map(|account| account.metadata.key()) {
+            namespaces_of.entry(name).or_default().push(namespace);
+        }
+        let namespaces = ctx.complete_list::<Namespace>()?.iter();
+        Ok(There {
+            accounts: accounts()?.iter().map(|account| account.metadata.key()).collect(),
+            namespaces_of,
+            namespaces: namespaces.map(|one| (one.metadata.name.as_str(), one)).collect(),
+            external: defined::<ExternalWorkload>(ctx)?
+                .iter()
+                .filter_map(ExternalWorkload::identity)
+                .collect(),
+        })
+    }
+
     fn has_account(&self, namespace: &str, name: &str) -> bool {
         self.accounts.contains(&(namespace, name))
     }
@@ -66,124 +86,180 @@ impl There<'_> {
     }
 }
 
+/// The objects that named identities are compared with.
+struct Identities<'c, 'a> {
+    ctx: &'c Context<'a>,
+    survey: &'a Survey<'a>,
+    there: There<'a>,
+    only: OnceCell<OnlyAuthorized<'a>>,
+}
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let accounts = || ctx.complete_list::<ServiceAccount>();
-    let mut namespaces_of: HashMap<&str, Vec<&str>> = HashMap::new();
-    for (namespace, name) in accounts()?.iter().map(|account| account.metadata.key()) {
-        namespaces_of.entry(name).or_default().push(namespace);
-    }
-    let there = There {
-        accounts: accounts()?.iter().map(|account| account.metadata.key()).collect(),
-        namespaces_of,
-        namespaces: ctx
-            .complete_list::<Namespace>()?
-            .iter()
-            .map(|one| (one.metadata.name.as_str(), one))
-            .collect(),
-        external: defined::<ExternalWorkload>(ctx)?.iter().filter_map(ExternalWorkload::identity).collect(),
-    };
-    // Linked clusters may have other trust domains.
-    let linked = || ctx.or_note(defined::<Link>(ctx)).is_some_and(|links| !links.is_empty());
-    let only = LazyCell::new(|| OnlyAuthorized::new(ctx, survey));
+    let identities = Identities { ctx, survey, there: There::new(ctx)?, only: OnceCell::new() };
     let mut findings = Vec::new();
     for object in
         survey.objects.mesh_tls_authentications.iter().filter(|one| ctx.judges(&one.metadata.namespace))
     {
         let meta = &object.metadata;
-        let faults = faults(survey, object, &there);
+        let faults = faults(survey, object, &identities.there);
         let named = object.spec.identities.len() + object.spec.identity_refs.len();
         // Without the missing account, the policy still authorizes the other clients, or its chart wrote it.
         let is_harmless = faults.len() < named || is_of_chart(meta);
         let more = faults.len().saturating_sub(MOST);
-        for (path, text, fault) in faults.into_iter().take(MOST) {
-            let act = match &fault {
-                IdentityFault::NoNamespace(_) => "Name an existing namespace, or remove the entry".to_owned(),
-                IdentityFault::NoAccount(account) => match there.namesake(account, &meta.namespace) {
-                    Some(namespace) => format!("Correct the namespace of the identity to {namespace}"),
-                    None => "Name an existing ServiceAccount, or remove the entry".to_owned(),
-                },
-                IdentityFault::NoExternal => {
-                    "Name the ServiceAccount of a pod in identityRefs, or the identity of an ExternalWorkload"
-                        .to_owned()
-                }
-                IdentityFault::Form(_) | IdentityFault::Foreign(_) => {
-                    "Name the ServiceAccount in identityRefs instead: Linkerd then derives the identity"
-                        .to_owned()
-                }
-            };
-            let correction = correction(object, &there, &text, &fault);
-            let is_likely = matches!(fault, IdentityFault::NoExternal);
-            let (message, severity) = match fault {
-                IdentityFault::Form(wanted) => {
-                    let (effect, severity) = without_client(&only, survey, object, None, "");
-                    (format!("{text:?} is not a valid identity{effect}. {wanted}"), severity)
-                }
-                // A client outside of the cluster may have no ExternalWorkload.
-                IdentityFault::NoExternal => (
-                    format!(
-                        "No ExternalWorkload has the identity {text}, and pods have no SPIFFE identity, so most likely \
-                         no client has it"
-                    ),
-                    Severity::Warning,
-                ),
-                IdentityFault::NoAccount(account) => {
-                    let namesake = there.namesake(&account, &meta.namespace);
-                    let is_expected = is_harmless && namesake.is_none();
-                    let (effect, severity) = without_client(&only, survey, object, namesake, &account);
-                    let severity = if is_expected { Severity::Info } else { severity };
-                    (format!("ServiceAccount {account} does not exist{effect}"), severity)
-                }
-                IdentityFault::Foreign(suffix) if linked() => (
-                    format!(
-                        "No workload of this cluster has the identity {text}: identities of this mesh end in {suffix}"
-                    ),
-                    Severity::Info,
-                ),
-                IdentityFault::Foreign(suffix) => {
-                    let (effect, severity) = without_client(&only, survey, object, None, "");
-                    let message = format!(
-                        "No workload of this cluster has the identity {text}{effect}. Identities of this mesh end in \
-                         {suffix}"
-                    );
-                    (message, severity)
-                }
-                IdentityFault::NoNamespace(namespace) => {
-                    // No account of it can have a pod.
-                    let (effect, severity) =
-                        without_client(&only, survey, object, None, &format!("{namespace}/"));
-                    let effect = match severity {
-                        Severity::Error => effect,
-                        _ => format!(", so no client matches {text}"),
-                    };
-                    let severity = if is_harmless { Severity::Info } else { severity };
-                    (format!("Namespace {namespace} does not exist{effect}"), severity)
-                }
-            };
-            let finding = about(ctx, Kind::MeshTLSAuthentication, meta, message);
-            findings.push(
-                if is_likely { finding.likely() } else { finding }
-                    .severity(severity)
-                    .parameter(text.as_str())
-                    .evidence(field(Kind::MeshTLSAuthentication, meta, path, text.as_str()))
-                    .remedy(match correction {
-                        Some((act, operations)) => Remedy::new().run(
-                            StepKind::Command,
-                            act,
-                            set(Kind::MeshTLSAuthentication, meta, operations),
-                        ),
-                        None => Remedy::new().run(
-                            StepKind::Command,
-                            act,
-                            on("edit", Kind::MeshTLSAuthentication, meta),
-                        ),
-                    }),
-            );
-        }
+        let each = faults.into_iter().take(MOST);
+        findings.extend(each.map(|fault| identities.finding(object, fault, is_harmless)));
         findings.extend((more > 0).then(|| others(ctx, meta, more, is_harmless)));
     }
-    findings.extend(required(ctx, survey, &there, &only));
+    findings.extend(required(ctx, survey, &identities.there, identities.only()));
     Ok(findings.into())
+}
+
+impl<'a> Identities<'_, 'a> {
+    fn only(&self) -> &OnlyAuthorized<'a> {
+        self.only.get_or_init(|| OnlyAuthorized::new(self.ctx, self.survey))
+    }
+
+    /// Whether clusters are linked, which may have other trust domains.
+    fn is_linked(&self) -> bool {
+        self.ctx.or_note(defined::<Link>(self.ctx)).is_some_and(|links| !links.is_empty())
+    }
+
+    /// The finding about an entry: its field, its text, and its fault. `is_harmless`: the policy authorizes clients
+    /// without it too.
+    fn finding(
+        &self,
+        object: &MeshTLSAuthentication,
+        (path, text, fault): (&'static str, String, IdentityFault),
+        is_harmless: bool,
+    ) -> Finding {
+        const KIND: Kind = Kind::MeshTLSAuthentication;
+        let meta = &object.metadata;
+        let (message, severity) = self.effect(object, &text, &fault, is_harmless);
+        let remedy = match correction(object, &self.there, &text, &fault) {
+            Some((act, operations)) => Remedy::new().run(StepKind::Command, act, set(KIND, meta, operations)),
+            None => Remedy::new().run(StepKind::Command, self.edit(meta, &fault), on("edit", KIND, meta)),
+        };
+        let finding = about(self.ctx, KIND, meta, message);
+        let is_likely = matches!(fault, IdentityFault::NoExternal);
+        if is_likely { finding.likely() } else { finding }
+            .severity(severity)
+            .parameter(text.as_str())
+            .evidence(field(KIND, meta, path, text.as_str()))
+            .remedy(remedy)
+    }
+
+    /// The step that corrects an entry by hand.
+    fn edit(&self, meta: &Meta, fault: &IdentityFault) -> String {
+        match fault {
+            IdentityFault::NoNamespace(_) => "Name an existing namespace, or remove the entry".to_owned(),
+            IdentityFault::NoAccount(account) => match self.there.namesake(account, &meta.namespace) {
+                Some(namespace) => format!("Correct the namespace of the identity to {namespace}"),
+                None => "Name an existing ServiceAccount, or remove the entry".to_owned(),
+            },
+            IdentityFault::NoExternal => {
+                "Name the ServiceAccount of a pod in identityRefs, or the identity of an ExternalWorkload"
+                    .to_owned()
+            }
+            IdentityFault::Form(_) | IdentityFault::Foreign(_) => {
+                "Name the ServiceAccount in identityRefs instead: Linkerd then derives the identity"
+                    .to_owned()
+            }
+        }
+    }
+
+    /// The message about an entry, and its severity.
+    fn effect(
+        &self,
+        object: &MeshTLSAuthentication,
+        text: &str,
+        fault: &IdentityFault,
+        is_harmless: bool,
+    ) -> (String, Severity) {
+        match fault {
+            IdentityFault::Form(wanted) => {
+                let (effect, severity) = self.without_client(object, None, "");
+                (format!("{text:?} is not a valid identity{effect}. {wanted}"), severity)
+            }
+            // A client outside of the cluster may have no ExternalWorkload.
+            IdentityFault::NoExternal => (
+                format!(
+                    "No ExternalWorkload has the identity {text}, and pods have no SPIFFE identity, so most likely no \
+                     client has it"
+                ),
+                Severity::Warning,
+            ),
+            IdentityFault::NoAccount(account) => {
+                let namesake = self.there.namesake(account, &object.metadata.namespace);
+                let is_expected = is_harmless && namesake.is_none();
+                let (effect, severity) = self.without_client(object, namesake, account);
+                let severity = if is_expected { Severity::Info } else { severity };
+                (format!("ServiceAccount {account} does not exist{effect}"), severity)
+            }
+            IdentityFault::Foreign(suffix) if self.is_linked() => (
+                format!(
+                    "No workload of this cluster has the identity {text}: identities of this mesh end in {suffix}"
+                ),
+                Severity::Info,
+            ),
+            IdentityFault::Foreign(suffix) => {
+                let (effect, severity) = self.without_client(object, None, "");
+                let message = format!(
+                    "No workload of this cluster has the identity {text}{effect}. Identities of this mesh end in \
+                     {suffix}"
+                );
+                (message, severity)
+            }
+            IdentityFault::NoNamespace(namespace) => {
+                // No account of it can have a pod.
+                let (effect, severity) = self.without_client(object, None, &format!("{namespace}/"));
+                let effect = match severity {
+                    Severity::Error => effect,
+                    _ => format!(", so no client matches {text}"),
+                };
+                let severity = if is_harmless { Severity::Info } else { severity };
+                (format!("Namespace {namespace} does not exist{effect}"), severity)
+            }
+        }
+    }
+
+    /// What a missing account leads to: the policies that require this authentication alone, the ports that they close, and
+    /// the existing account of the same name.
+    fn without_client(
+        &self,
+        object: &MeshTLSAuthentication,
+        namesake: Option<&str>,
+        account: &str,
+    ) -> (String, Severity) {
+        let meta = &object.metadata;
+        let requires = |policy: &&AuthorizationPolicy| {
+            policy.spec.required_authentication_refs.iter().any(|reference| {
+                reference.is_a("policy.linkerd.io", "MeshTLSAuthentication")
+                    && reference.name == meta.name
+                    && reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace)
+                        == meta.namespace.as_str()
+            })
+        };
+        let mut policies = self.survey.objects.authorization_policies.iter().filter(requires);
+        let is_alone = object.spec.identities.len() + object.spec.identity_refs.len() == 1;
+        let policy = policies.next().filter(|_| is_alone && policies.next().is_none());
+        let closed = policy.and_then(|policy| self.only().closed_by(policy, account));
+        let effect = match (policy, &closed) {
+            (Some(policy), Some((workload, port))) => {
+                let name = &policy.metadata.name;
+                format!("so AuthorizationPolicy {name} denies all connections to port {port} of {workload}")
+            }
+            (Some(policy), None) => {
+                let (namespace, name) = policy.metadata.key();
+                format!("so AuthorizationPolicy {namespace}/{name} authorizes no client")
+            }
+            (None, _) => "so no client has this identity".to_owned(),
+        };
+        let name = account.split_once('/').map_or(account, |(_, name)| name);
+        let exists = namesake.map_or_else(String::new, |namespace| format!(" ({namespace}/{name} does)"));
+        let severity = if closed.is_some() { Severity::Error } else { Severity::Warning };
+        (format!("{exists}, {effect}"), severity)
+    }
 }
 
 /// The entries of an object beyond those that have findings of their own.
@@ -224,45 +300,6 @@ fn correction(
     let remove = json!({"op": "remove", "path": path});
     let act = "Remove the entry, or name an existing ServiceAccount instead".to_owned();
     (!is_only).then(|| (act, vec![named, remove]))
-}
-
-/// What a missing account leads to: the policies that require this authentication alone, the ports that they close, and
-/// the existing account of the same name.
-fn without_client(
-    only: &OnlyAuthorized<'_>,
-    survey: &Survey<'_>,
-    object: &MeshTLSAuthentication,
-    namesake: Option<&str>,
-    account: &str,
-) -> (String, Severity) {
-    let meta = &object.metadata;
-    let requires = |policy: &&AuthorizationPolicy| {
-        policy.spec.required_authentication_refs.iter().any(|reference| {
-            reference.is_a("policy.linkerd.io", "MeshTLSAuthentication")
-                && reference.name == meta.name
-                && reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace)
-                    == meta.namespace.as_str()
-        })
-    };
-    let mut policies = survey.objects.authorization_policies.iter().filter(requires);
-    let is_alone = object.spec.identities.len() + object.spec.identity_refs.len() == 1;
-    let policy = policies.next().filter(|_| is_alone && policies.next().is_none());
-    let closed = policy.and_then(|policy| only.closed_by(policy, account));
-    let effect = match (policy, &closed) {
-        (Some(policy), Some((workload, port))) => {
-            let name = &policy.metadata.name;
-            format!("so AuthorizationPolicy {name} denies all connections to port {port} of {workload}")
-        }
-        (Some(policy), None) => {
-            let (namespace, name) = policy.metadata.key();
-            format!("so AuthorizationPolicy {namespace}/{name} authorizes no client")
-        }
-        (None, _) => "so no client has this identity".to_owned(),
-    };
-    let name = account.split_once('/').map_or(account, |(_, name)| name);
-    let exists = namesake.map_or_else(String::new, |namespace| format!(" ({namespace}/{name} does)"));
-    let severity = if closed.is_some() { Severity::Error } else { Severity::Warning };
-    (format!("{exists}, {effect}"), severity)
 }
 
 /// The workloads and ports that only one policy authorizes clients for: if it authorizes none, nothing can connect.

@@ -183,6 +183,12 @@ impl Remedy {
         self
     }
 
+    /// Adds a step that is built elsewhere.
+    pub fn with(mut self, step: Step) -> Remedy {
+        self.steps.push(step);
+        self
+    }
+
     /// Adds a step with something to paste. If the command requires a release of the linkerd CLI, the step
     /// states it. A command with a redacted value would write the marker, so only the text remains.
     pub fn run(mut self, kind: StepKind, text: impl Into<String>, command: impl Into<Command>) -> Remedy {
