@@ -317,26 +317,33 @@ fn mentions(step: &Step, words: &str) -> bool {
     step.text.contains(words) || step.command.as_ref().is_some_and(|it| it.to_string().contains(words))
 }
 
-fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Signature) -> Remedy {
-    let pods: Vec<String> = group.iter().map(|failed| failed.pod.metadata.name.clone()).collect();
+/// Why pods must be created again after a change of settings.
+const AGAIN: &str = "the init container gets its settings when the pod is created";
+
+/// The steps against a failure, and why pods must be created again afterwards.
+fn cure(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    group: &[Failed<'_>],
+    signature: &Signature,
+) -> (Remedy, &'static str) {
     let remedy = Remedy::new();
     let value = |remedy, act: &str, path, value: &str| {
         upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set(path, value))
     };
-    let again = "the init container gets its settings when the pod is created";
-    let (remedy, because) = match signature.id.as_str() {
+    match signature.id.as_str() {
         "init-legacy-missing" => {
             let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
             let or = "If only some nodes lack the legacy tables, load the modules ip_tables and iptable_nat \
                 there instead, and let their image load them at boot";
-            (remedy.step(StepKind::Note, or), again)
+            (remedy.step(StepKind::Note, or), AGAIN)
         }
         "init-target-missing" => {
             let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
             let load = program("modprobe").words("-a xt_REDIRECT xt_owner xt_multiport xt_comment");
             let or =
                 "Or load the modules on the host of each named node, and let their image load them at boot";
-            (remedy.run(StepKind::Command, or, on_host(ctx, group, load)), again)
+            (remedy.run(StepKind::Command, or, on_host(ctx, group, load)), AGAIN)
         }
         "init-nft-missing" => {
             let load = program("modprobe").words("-a nf_tables nft_compat xt_REDIRECT xt_owner xt_multiport");
@@ -346,15 +353,15 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
                 on_host(ctx, group, load),
             );
             let act = "Or, if the kernel lacks these modules, let linkerd-init use the legacy tables";
-            (value(remedy, act, "proxyInit.iptablesMode", "legacy"), again)
+            (value(remedy, act, "proxyInit.iptablesMode", "legacy"), AGAIN)
         }
         "init-ipv6-missing" => {
             let remedy = value(remedy, "Write no rules for IPv6", "disableIPv6", "true");
             let too = "If linkerd-cni is installed, set disableIPv6 in its chart too";
-            (remedy.step(StepKind::Note, too), again)
+            (remedy.step(StepKind::Note, too), AGAIN)
         }
         id @ ("init-subnet-family" | "init-subnet-invalid") => {
-            (other_subnets(ctx, owner, group, id == "init-subnet-invalid"), again)
+            (other_subnets(ctx, owner, group, id == "init-subnet-invalid"), AGAIN)
         }
         CLOSE_WAIT_DENIED => {
             let remedy = value(remedy, "Let linkerd-init run as root", "proxyInit.runAsRoot", "true");
@@ -369,7 +376,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
                     value(remedy, act, CLOSE_WAIT_VALUE, "0")
                 }
             };
-            (remedy, again)
+            (remedy, AGAIN)
         }
         "init-chain-exists" => {
             let remedy = remedy.step(
@@ -386,24 +393,31 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
             let act = "Let linkerd-init run as root and privileged, as SELinux and some runtimes require";
             let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
             let or = "Or use linkerd-cni, which makes linkerd-init unnecessary";
-            (remedy.step(StepKind::Note, or), again)
+            (remedy.step(StepKind::Note, or), AGAIN)
         }
-    };
+    }
+}
+
+/// The places other than the pod template that the steps of a remedy change.
+fn other_places(remedy: &Remedy) -> Vec<&'static str> {
+    let places =
+        [("the namespace", &["the namespace sets"][..]), ("the chart", &["disableIPv6", "runAsRoot"])];
+    let is_changed =
+        |signs: &[&str]| signs.iter().any(|sign| remedy.steps.iter().any(|step| mentions(step, sign)));
+    places.into_iter().filter(|(_, signs)| is_changed(signs)).map(|(place, _)| place).collect()
+}
+
+fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Signature) -> Remedy {
+    let pods: Vec<String> = group.iter().map(|failed| failed.pod.metadata.name.clone()).collect();
+    let (remedy, because) = cure(ctx, owner, group, signature);
     // A patch of the pod template creates the pods again.
     let key = if signature.id == CLOSE_WAIT_DENIED { CLOSE_WAIT } else { SUBNETS };
     let is_of_template = rewrite::setter(ctx, owner, key) != Setter::Namespace;
     let is_rolled = is_of_template
         && remedy.steps.iter().any(|step| step.kind == StepKind::Annotation && step.command.is_some());
-    let others: Vec<&str> =
-        [("the namespace", &["the namespace sets"][..]), ("the chart", &["disableIPv6", "runAsRoot"])]
-            .into_iter()
-            .filter(|(_, signs)| {
-                signs.iter().any(|sign| remedy.steps.iter().any(|step| mentions(step, sign)))
-            })
-            .map(|(place, _)| place)
-            .collect();
     let is_of_family = signature.id == "init-subnet-family";
-    let mut remedy = if is_of_family { skipped_ports(ctx, remedy, owner, group) } else { remedy };
+    let others = other_places(&remedy);
+    let remedy = if is_of_family { skipped_ports(ctx, remedy, owner, group) } else { remedy };
     if is_rolled && others.is_empty() {
         return remedy;
     }
@@ -416,6 +430,5 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
         restart.text = format!("If you changed {} and not the pod template, {act}", others.join(" or "));
         restart.applies = Applies::Conditionally;
     }
-    remedy.steps.push(restart);
-    remedy
+    remedy.with(restart)
 }

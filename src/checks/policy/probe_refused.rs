@@ -183,25 +183,9 @@ fn finding(
     refused: &Refused<'_>,
     events: &[Event],
 ) -> Finding {
-    let Refused { entry, pods, inbound, with_query } = refused;
+    let Refused { pods, inbound, .. } = refused;
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-    let status = match entry {
-        Entry::NoRoute => 404,
-        Entry::Refused | Entry::Admitted => 403,
-    };
     let by = rule_of(inbound, port);
-    let (asks, because, step) = match with_query {
-        Some(path) => of_query(ctx, path),
-        None => reason(probed, inbound),
-    };
-    let (gets, said) = match probed {
-        Probed::Http(path, bare) => {
-            let path = with_query.as_deref().unwrap_or(&path[usize::from(*bare)..]);
-            (format!("gets status {status}"), format!("httpGet {path}, port {port}"))
-        }
-        Probed::Https(path) => ("is denied".to_owned(), format!("httpGet {path} over HTTPS, port {port}")),
-        Probed::Grpc => ("is denied".to_owned(), format!("grpc, port {port}")),
-    };
     let first = pods
         .first()
         .map_or_else(String::new, |pod| format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name));
@@ -213,11 +197,67 @@ fn finding(
         Probed::Https(_) => closed(events, pods, (port, probed)),
         Probed::Grpc => None,
     };
+    let declaring = declaring(refused, probed);
+    let (message, remedy, said) = effect(ctx, refused, (port, probed), declaring);
+    let finding = ctx
+        .finding(owner.subject(names), message)
+        .parameter(match probed {
+            Probed::Http(path, _) => format!("{port}{path}"),
+            Probed::Https(path) => format!("{port}{path} https"),
+            Probed::Grpc => format!("{port} grpc"),
+        })
+        .evidence(Evidence::field(first, "spec.containers[].probes", said))
+        .evidence(by)
+        .evidences(declaring.map(|server| {
+            field(
+                Kind::Server,
+                &server.metadata,
+                "spec.proxyProtocol",
+                server.spec.proxy_protocol.clone().unwrap_or_default(),
+            )
+        }))
+        .evidences(answered.map(quoted))
+        .remedy(remedy);
+    // Objects do not show the state before the controller's restart or the target of a redirect; the
+    // kubelet's event does.
+    let is_certain = answered.is_some() || matches!(probed, Probed::Http(..)) && is_http2(inbound);
+    if is_certain { finding } else { finding.likely() }
+}
+
+/// The Server that declares a protocol of the port which probes of the kubelet do not use.
+fn declaring<'a>(refused: &Refused<'a>, probed: &Probed) -> Option<&'a Server> {
+    let inbound = &refused.inbound;
     let of_http = matches!(probed, Probed::Http(..));
-    let declaring = match (inbound.taken_by, inbound.protocol) {
+    match (inbound.taken_by, inbound.protocol) {
         (TakenBy::Server(server), Protocol::Opaque | Protocol::Tls) => Some(server),
         (TakenBy::Server(server), Protocol::Http2 | Protocol::Grpc) if of_http => Some(server),
         _ => None,
+    }
+}
+
+/// The message about a denied probe, the steps, and the probe as evidence.
+fn effect(
+    ctx: &Context<'_>,
+    refused: &Refused<'_>,
+    (port, probed): (u16, &Probed),
+    declaring: Option<&Server>,
+) -> (String, Remedy, String) {
+    let Refused { entry, inbound, with_query, .. } = refused;
+    let status = match entry {
+        Entry::NoRoute => 404,
+        Entry::Refused | Entry::Admitted => 403,
+    };
+    let (asks, because, step) = match with_query {
+        Some(path) => of_query(ctx, path),
+        None => reason(probed, inbound),
+    };
+    let (gets, said) = match probed {
+        Probed::Http(path, bare) => {
+            let path = with_query.as_deref().unwrap_or(&path[usize::from(*bare)..]);
+            (format!("gets status {status}"), format!("httpGet {path}, port {port}"))
+        }
+        Probed::Https(path) => ("is denied".to_owned(), format!("httpGet {path} over HTTPS, port {port}")),
+        Probed::Grpc => ("is denied".to_owned(), format!("grpc, port {port}")),
     };
     let is_routed = inbound.routes.iter().any(|route| route.route.is_some());
     let (message, remedy) = match (declaring, probed) {
@@ -253,29 +293,7 @@ fn finding(
             },
         ),
     };
-    let finding = ctx
-        .finding(owner.subject(names), message)
-        .parameter(match probed {
-            Probed::Http(path, _) => format!("{port}{path}"),
-            Probed::Https(path) => format!("{port}{path} https"),
-            Probed::Grpc => format!("{port} grpc"),
-        })
-        .evidence(Evidence::field(first, "spec.containers[].probes", said))
-        .evidence(by)
-        .evidences(declaring.map(|server| {
-            field(
-                Kind::Server,
-                &server.metadata,
-                "spec.proxyProtocol",
-                server.spec.proxy_protocol.clone().unwrap_or_default(),
-            )
-        }))
-        .evidences(answered.map(quoted))
-        .remedy(remedy);
-    // Objects do not show the state before the controller's restart or the target of a redirect; the
-    // kubelet's event does.
-    let is_certain = answered.is_some() || of_http && is_http2(inbound);
-    if is_certain { finding } else { finding.likely() }
+    (message, remedy, said)
 }
 
 /// The parts of [`reason`] for a probe whose path has a query.

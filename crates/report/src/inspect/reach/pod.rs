@@ -31,46 +31,7 @@ impl<'a> Mesh<'a> {
         pod: &'a Pod,
         port: u16,
     ) {
-        if caller.pod.metadata.key() == pod.metadata.key() {
-            let says = "the pod calls itself: the call bypasses its proxy's inbound side, and no policy \
-             applies";
-            walk.step(Part::Server, Outcome::Passes, says);
-            return;
-        }
-        if !self.network.walk(walk, caller.pod, caller.meshed, pod, port) {
-            self.repair_network(walk);
-            return;
-        }
-        if !serves(self, walk, pod, port) {
-            return;
-        }
-        if lacks_its_proxy(pod, port) {
-            let key = format!("{}/{}", pod.metadata.namespace, pod.metadata.name);
-            let says = format!(
-                "port {port} is the inbound port of the proxy, and pod {} was created without its proxy",
-                pod.metadata.name
-            );
-            walk.step(Part::Server, Outcome::Stops, says)
-                .evidence(Evidence::field(subject(pod), "spec.containers", "no linkerd-proxy"))
-                .fix("find out why the pod has no proxy")
-                .paste(self.command(meshdoctor().words("injection").operand(key)));
-            return;
-        }
-        if is_inbound_port(pod, port) {
-            let says = format!(
-                "port {port} is the inbound port of the proxy of pod {}: it accepts only connections of proxies, for \
-                 another port, and closes this one",
-                pod.metadata.name
-            );
-            walk.step(Part::Server, Outcome::Stops, says).fix("call a port of the application");
-            return;
-        }
-        if caller.ipv6 && !caller.meshed && skips_ipv6(pod) {
-            let says = format!(
-                "IPv6 is disabled in the mesh: the call bypasses the proxy of pod {}, and no policy applies",
-                pod.metadata.name
-            );
-            walk.step(Part::Server, Outcome::Passes, says).evidence(ipv6_argument(pod));
+        if self.ends_before_proxy(walk, caller, pod, port) {
             return;
         }
         let skips = skipped(pod, IN, &self.policy.cni).filter(|skipped| skipped.holds(port));
@@ -81,7 +42,6 @@ impl<'a> Mesh<'a> {
         let workload = Workload::of_pod(pod, self.policy.index.controller.quirks).filter(|_| meshed);
         let held = workload.as_ref().map(|workload| self.applied(workload, pod, port));
         let inbound = held.as_ref().map(|(inbound, _)| inbound);
-        let server = inbound.map(|inbound| inbound.protocol);
         let called = CalledPort {
             server: inbound.and_then(|inbound| match inbound.taken_by {
                 TakenBy::Server(server) => Some(server.metadata.name.as_str()),
@@ -90,12 +50,12 @@ impl<'a> Mesh<'a> {
             server_first: self.server_first(pod, port),
         };
         let is_opaque = |workload: &Workload<'_>| self.policy.index.is_opaque_to_clients(workload, port);
-        let unannounced = workload.as_ref().is_some_and(is_opaque);
-        if !self.protocol(
-            walk,
-            Ends { client: spoken.filter(|_| caller.meshed), server, unannounced },
-            called,
-        ) {
+        let ends = Ends {
+            client: spoken.filter(|_| caller.meshed),
+            server: inbound.map(|inbound| inbound.protocol),
+            unannounced: workload.as_ref().is_some_and(is_opaque),
+        };
+        if !self.protocol(walk, ends, called) {
             return;
         }
         if let Some(workload) = workload.as_ref().filter(|_| caller.meshed && spoken != Some(Spoken::Opaque))
@@ -127,6 +87,53 @@ impl<'a> Mesh<'a> {
             walk.step(Part::ControlPlane, outcome, says);
         }
         self.to_policy(walk, caller, &inbound, (pod, port));
+    }
+
+    /// Records that a call ends before the inbound side of the pod's proxy, or bypasses it.
+    fn ends_before_proxy(&self, walk: &mut Walk, caller: Caller<'_>, pod: &Pod, port: u16) -> bool {
+        if caller.pod.metadata.key() == pod.metadata.key() {
+            let says = "the pod calls itself: the call bypasses its proxy's inbound side, and no policy \
+             applies";
+            walk.step(Part::Server, Outcome::Passes, says);
+            return true;
+        }
+        if !self.network.walk(walk, caller.pod, caller.meshed, pod, port) {
+            self.repair_network(walk);
+            return true;
+        }
+        if !serves(self, walk, pod, port) {
+            return true;
+        }
+        if lacks_its_proxy(pod, port) {
+            let key = format!("{}/{}", pod.metadata.namespace, pod.metadata.name);
+            let says = format!(
+                "port {port} is the inbound port of the proxy, and pod {} was created without its proxy",
+                pod.metadata.name
+            );
+            walk.step(Part::Server, Outcome::Stops, says)
+                .evidence(Evidence::field(subject(pod), "spec.containers", "no linkerd-proxy"))
+                .fix("find out why the pod has no proxy")
+                .paste(self.command(meshdoctor().words("injection").operand(key)));
+            return true;
+        }
+        if is_inbound_port(pod, port) {
+            let says = format!(
+                "port {port} is the inbound port of the proxy of pod {}: it accepts only connections of proxies, for \
+                 another port, and closes this one",
+                pod.metadata.name
+            );
+            walk.step(Part::Server, Outcome::Stops, says).fix("call a port of the application");
+            return true;
+        }
+        if caller.ipv6 && !caller.meshed && skips_ipv6(pod) {
+            let says = format!(
+                "IPv6 is disabled in the mesh: the call bypasses the proxy of pod {}, and no policy applies",
+                pod.metadata.name
+            );
+            walk.step(Part::Server, Outcome::Passes, says).evidence(ipv6_argument(pod));
+            return true;
+        }
+        false
     }
 
     /// Adds to a blocked call what the client gets, and the patch of the policy if a check has it.

@@ -37,23 +37,8 @@ impl<'a> Mesh<'a> {
         service: &Service,
         port: Option<u16>,
     ) {
-        let (namespace, name) = service.metadata.key();
-        let object = Subject::object(Kind::Service, namespace, name);
         if service.spec.kind == "ExternalName" {
-            walk.step(
-                Part::Service,
-                Outcome::Passes,
-                format!("Service {namespace}/{name} is an ExternalName: DNS resolves it to another host"),
-            )
-            .evidence(Evidence::field(object, "spec.type", "ExternalName"));
-            let from = walk.from.clone();
-            walk.step(Part::Destination, Outcome::NotJudged, "the evidence does not name that host").fix(
-                format!(
-                    "continue with that host: {}",
-                    meshdoctor().words("reach").operand(from.to_string()).words("HOST:PORT")
-                ),
-            );
-            return;
+            return to_external_name(walk, service);
         }
         if service.spec.cluster_ip.headless {
             return self.to_headless(walk, caller, service, port);
@@ -66,49 +51,18 @@ impl<'a> Mesh<'a> {
         if service.lacks_remote_service() {
             let says = format!("destination rejects lookups of a mirror without the label {REMOTE_SERVICE}");
             walk.step(Part::ControlPlane, Outcome::Stops, says)
-                .evidence(Evidence::field(object, format!("metadata.labels[{REMOTE_SERVICE}]"), "missing"))
+                .evidence(Evidence::field(
+                    subject_of(service),
+                    format!("metadata.labels[{REMOTE_SERVICE}]"),
+                    "missing",
+                ))
                 .fix("set the label to the name of the Service in the other cluster");
             return;
         }
         let caller = caller.through(skipped(walk, caller.pod, number, &self.policy.cni));
         let caller = over_ipv6(walk, caller, service);
         if let Some(cluster) = service.metadata.label(MIRRORS_CLUSTER) {
-            // With a gateway, its address is the only endpoint here.
-            let by_gateway = service.metadata.label(REMOTE_DISCOVERY).is_none();
-            let (ready, all) = self.ready(service);
-            if by_gateway && ready == 0 {
-                none_ready(walk, service, all, &self.calls.no_endpoint, None).fix(format!(
-                    "check whether the link to cluster {cluster} works: linkerd multicluster check"
-                ));
-                return;
-            }
-            if by_gateway && !caller.meshed {
-                walk.step(
-                    Part::OtherCluster,
-                    Outcome::Stops,
-                    format!(
-                        "it mirrors a Service of cluster {cluster} behind a gateway, which accepts only mutual TLS: \
-                         a call without the client's proxy is refused"
-                    ),
-                )
-                .evidence(Evidence::field(
-                    object,
-                    format!("metadata.labels[{REMOTE_DISCOVERY}]"),
-                    "not set",
-                ))
-                .fix("mesh the client, and skip none of the called ports");
-                return;
-            }
-            walk.step(
-                Part::OtherCluster,
-                Outcome::NotJudged,
-                format!(
-                    "it mirrors a Service of cluster {cluster}: the rest of the path is not in this \
-                     evidence"
-                ),
-            )
-            .fix("also run meshdoctor against that cluster");
-            return;
+            return self.to_mirrored(walk, caller, service, cluster);
         }
         if !caller.meshed {
             return match service.is_federated() {
@@ -119,6 +73,7 @@ impl<'a> Mesh<'a> {
         if !self.discovery(walk, caller) {
             return;
         }
+        let (namespace, name) = service.metadata.key();
         let profile = self.outbound.profile(namespace, name);
         let from = caller.pod.metadata.namespace.as_str();
         let outbound = self.outbound.index.of_service((namespace, name), number, from);
@@ -140,6 +95,35 @@ impl<'a> Mesh<'a> {
         self.errors(walk, caller, service, number);
     }
 
+    /// A Service that mirrors one of another cluster, whose evidence is not read here.
+    fn to_mirrored(&self, walk: &mut Walk, caller: Caller<'_>, service: &Service, cluster: &str) {
+        // With a gateway, its address is the only endpoint here.
+        let by_gateway = service.metadata.label(REMOTE_DISCOVERY).is_none();
+        let (ready, all) = self.ready(service);
+        if by_gateway && ready == 0 {
+            none_ready(walk, service, all, &self.calls.no_endpoint, None).fix(format!(
+                "check whether the link to cluster {cluster} works: linkerd multicluster check"
+            ));
+            return;
+        }
+        if by_gateway && !caller.meshed {
+            let says = format!(
+                "it mirrors a Service of cluster {cluster} behind a gateway, which accepts only mutual TLS: a call \
+                 without the client's proxy is refused"
+            );
+            let label = format!("metadata.labels[{REMOTE_DISCOVERY}]");
+            walk.step(Part::OtherCluster, Outcome::Stops, says)
+                .evidence(Evidence::field(subject_of(service), label, "not set"))
+                .fix("mesh the client, and skip none of the called ports");
+            return;
+        }
+        let says = format!(
+            "it mirrors a Service of cluster {cluster}: the rest of the path is not in this evidence"
+        );
+        walk.step(Part::OtherCluster, Outcome::NotJudged, says)
+            .fix("also run meshdoctor against that cluster");
+    }
+
     /// The called port of the Service; `Err` for an undeclared port, if the release forwards such calls.
     /// `None` if the call ends here.
     fn chosen<'s>(
@@ -150,7 +134,7 @@ impl<'a> Mesh<'a> {
         port: Option<u16>,
     ) -> Option<Result<&'s ServicePort, u16>> {
         let (namespace, name) = service.metadata.key();
-        let object = Subject::object(Kind::Service, namespace, name);
+        let object = subject_of(service);
         let chosen = match port {
             Some(port) => service.spec.tcp_ports().find(|known| known.port == port),
             None => service.spec.only_tcp_port(),
@@ -227,7 +211,7 @@ impl<'a> Mesh<'a> {
     /// targetPort nor routes of the Service apply.
     fn to_headless(&self, walk: &mut Walk, caller: Caller<'_>, service: &Service, port: Option<u16>) {
         let (namespace, name) = service.metadata.key();
-        let object = Subject::object(Kind::Service, namespace, name);
+        let object = subject_of(service);
         let only = || service.spec.only_tcp_port().map(|port| port.port);
         let Some(port) = port.or_else(only) else {
             walk.step(
@@ -252,6 +236,25 @@ impl<'a> Mesh<'a> {
             self.to_endpoints(walk, caller, service, Err(port), None);
         }
     }
+}
+
+fn subject_of(service: &Service) -> Subject {
+    let (namespace, name) = service.metadata.key();
+    Subject::object(Kind::Service, namespace, name)
+}
+
+/// A Service that is an alias of a host.
+fn to_external_name(walk: &mut Walk, service: &Service) {
+    let (namespace, name) = service.metadata.key();
+    let says = format!("Service {namespace}/{name} is an ExternalName: DNS resolves it to another host");
+    walk.step(Part::Service, Outcome::Passes, says).evidence(Evidence::field(
+        subject_of(service),
+        "spec.type",
+        "ExternalName",
+    ));
+    let onward = meshdoctor().words("reach").operand(walk.from.to_string()).words("HOST:PORT");
+    walk.step(Part::Destination, Outcome::NotJudged, "the evidence does not name that host")
+        .fix(format!("continue with that host: {onward}"));
 }
 
 /// A call to a Service of IPv6 alone bypasses a proxy without rules for IPv6.
