@@ -242,7 +242,19 @@ impl Scene {
         nodes[at].files.insert(path.to_owned(), text.into_bytes());
     }
 
-    fn run(&mut self, run: RunBlock) -> Result<(), String> {
+    fn run(&mut self, mut run: RunBlock) -> Result<(), String> {
+        self.evidence(&mut run)?;
+        self.applied(&run.applied)?;
+        self.replace.extend(std::mem::take(&mut run.replace));
+        let options = &mut self.options;
+        options.control_plane_namespace =
+            run.control_plane_namespace.take().or(options.control_plane_namespace.take());
+        options.cni_namespace = run.cni_namespace.take().or(options.cni_namespace.take());
+        self.settings(run)
+    }
+
+    /// Changes the evidence.
+    fn evidence(&mut self, run: &mut RunBlock) -> Result<(), String> {
         let memory = &mut self.memory;
         for gone in &run.delete {
             delete(memory, gone)?;
@@ -250,7 +262,7 @@ impl Scene {
         for (item, word) in &run.trouble {
             memory.trouble.insert(item.parse::<Item>().map_err(|e| e.to_string())?, why(word)?);
         }
-        if let Some(complete) = run.complete {
+        if let Some(complete) = run.complete.take() {
             memory.completeness = completeness(complete)?;
         }
         match run.server.as_deref() {
@@ -259,22 +271,22 @@ impl Scene {
             Some(version) => memory.server_version = Some(serde_json::json!({ "gitVersion": version })),
         }
         memory.captured_at = run.at.or(memory.captured_at);
-        memory.cli_version = run.cli.or(memory.cli_version.take());
-        memory.cli_extensions = run.cli_extensions.or(memory.cli_extensions.take());
-        if let Some(rights) = run.access {
+        memory.cli_version = run.cli.take().or(memory.cli_version.take());
+        memory.cli_extensions = run.cli_extensions.take().or(memory.cli_extensions.take());
+        if let Some(rights) = run.access.take() {
             let denied: Result<_, _> = rights.denied.iter().map(|access| access.parse()).collect();
             memory.denied = Some(denied.map_err(|e| format!("access: {e}"))?);
         }
         if let Some(read) = run.sampled {
             memory.diagnostics.add_sample(MetricsSample { read, ..MetricsSample::default() });
         }
-        if let Some(sample) = run.replicas {
+        if let Some(sample) = run.replicas.take() {
             memory.diagnostics.add_replicas(sample);
         }
-        for answer in run.probe {
+        for answer in std::mem::take(&mut run.probe) {
             self.memory.probes.push(probe(answer).map_err(|e| format!("probe: {e}"))?);
         }
-        for (server, pods) in run.served {
+        for (server, pods) in std::mem::take(&mut run.served) {
             let server: Server = server.parse().map_err(|e| format!("served: {e}"))?;
             let said = pods.into_iter().map(|(pod, said)| match said.strip_prefix("error: ") {
                 Some(error) => (pod, Err(error.to_owned())),
@@ -282,7 +294,12 @@ impl Scene {
             });
             self.memory.served.insert(server, said.collect());
         }
-        for object in &run.applied {
+        Ok(())
+    }
+
+    /// Notes objects that the run applies.
+    fn applied(&mut self, objects: &[String]) -> Result<(), String> {
+        for object in objects {
             let (kind, namespace, name) = object_key(object).map_err(|why| format!("applied: {why}"))?;
             let mut held = self.memory.objects.get(&kind).into_iter().flatten();
             if let Some(held) = held.find(|held| held.namespace == namespace && held.name == name)
@@ -293,6 +310,11 @@ impl Scene {
             }
             self.options.applied.insert((kind, namespace.to_owned(), name.to_owned()));
         }
+        Ok(())
+    }
+
+    /// Changes the settings of the evaluation.
+    fn settings(&mut self, run: RunBlock) -> Result<(), String> {
         self.settings.namespaces.extend(run.namespaces);
         if let Some(version) = run.to_cni {
             self.settings.to_cni = Some(CniVersion::from_tag(&version));
@@ -324,11 +346,6 @@ impl Scene {
         for (check, params) in run.params {
             self.params(&check, params).map_err(|why| format!("params.{check}: {why}"))?;
         }
-        self.replace.extend(run.replace);
-        let options = &mut self.options;
-        options.control_plane_namespace =
-            run.control_plane_namespace.or(options.control_plane_namespace.take());
-        options.cni_namespace = run.cni_namespace.or(options.cni_namespace.take());
         Ok(())
     }
 }

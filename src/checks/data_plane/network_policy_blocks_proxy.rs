@@ -417,16 +417,45 @@ fn finding(
     shut: &BlockingPolicy<'_>,
     mode: Mode,
 ) -> Finding {
-    let policy = format!("{} {}", shut.policy.kind(), shut.policy.meta().name);
     let mut named = shut.named.clone();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     named.retain(|port| seen.insert(port.clone()));
-    let clients = some(
-        shut.pods.values().map(|pod| workload_of(&pod.metadata)).collect::<std::collections::BTreeSet<_>>(),
-        QUOTED,
-    );
+    let subject = network_policies::subject(shut.policy);
+    let finding = ctx
+        .finding(subject, message(direction, port, shut, &named))
+        .evidence(rule_evidence(direction, port, shut, &named))
+        .evidence(Evidence::field(
+            format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
+            format!("data.values: {MODE}"),
+            mode.describe(),
+        ))
+        .remedy(remedy(direction, port, shut));
+    let finding = match direction {
+        Direction::Ingress => finding,
+        Direction::Egress => finding.parameter("egress"),
+    };
+    let finding = if shut.denies { finding.parameter("denied") } else { finding };
+    // Some clients get through, or none exists now.
+    let finding = if shut.partly || shut.unused { finding.severity(Severity::Warning) } else { finding };
+    let finding = match shut.policy.kind() {
+        Kind::NetworkPolicy => finding,
+        kind => finding.parameter(kind.resource()),
+    };
+    let pods = shut.pods.values().map(|pod| pod.metadata.key());
+    let finding = pods.fold(finding, |finding, (namespace, name)| {
+        finding.tie(Tie::Pod(namespace.to_owned(), name.to_owned()))
+    });
+    // Whether the network enforces policies, and whether any client is meshed, is unknown.
+    finding.likely()
+}
+
+/// The message about a policy; `named`: the ports in its rules.
+fn message(direction: Direction, port: u16, shut: &BlockingPolicy<'_>, named: &[String]) -> String {
+    let policy = format!("{} {}", shut.policy.kind(), shut.policy.meta().name);
+    let clients =
+        some(shut.pods.values().map(|pod| workload_of(&pod.metadata)).collect::<BTreeSet<_>>(), QUOTED);
     let servers = if shut.to.count == 0 { "other pods".to_owned() } else { shut.to.text() };
-    let ports = match named.as_slice() {
+    let ports = match named {
         [port] if port != "all" => format!("port {port}"),
         [first @ .., last]
             if (1..QUOTED).contains(&first.len()) && !named.iter().any(|port| port == "all") =>
@@ -435,7 +464,7 @@ fn finding(
         }
         _ => "ports of the application".to_owned(),
     };
-    let message = match (direction, shut.denies) {
+    match (direction, shut.denies) {
         (Direction::Ingress, false) if shut.partly => format!(
             "{policy} allows more clients on {ports} than on port {port} of the proxy. Meshed clients connect to the \
              proxy, and some of them get no answer"
@@ -460,7 +489,11 @@ fn finding(
             "{policy} denies {clients} port {port} of proxies, but allows ports of the application. Proxies \
              connect only on port {port} and get no answer"
         ),
-    };
+    }
+}
+
+/// The ports in the rules of a policy, and the pods that it applies to.
+fn rule_evidence(direction: Direction, port: u16, shut: &BlockingPolicy<'_>, named: &[String]) -> Evidence {
     let (field, said) = match (shut.denies, shut.policy, direction) {
         (true, ..) => (shut.field.clone(), format!("denies port {port}")),
         (false, Policy::Kubernetes(_), _) if shut.partly => {
@@ -473,37 +506,11 @@ fn finding(
     };
     let said =
         format!("{said}; it applies to {}", some(shut.pods.values().map(|pod| &pod.metadata.name), QUOTED));
-    let said = match shut.to.count {
-        0 => said,
-        _ => format!("{said}; to {}", shut.to.text()),
+    let to = match shut.to.count {
+        0 => String::new(),
+        _ => format!("; to {}", shut.to.text()),
     };
-    let subject = network_policies::subject(shut.policy);
-    let finding = ctx
-        .finding(subject.clone(), message)
-        .evidence(Evidence::field(subject, field, said))
-        .evidence(Evidence::field(
-            format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
-            format!("data.values: {MODE}"),
-            mode.describe(),
-        ))
-        .remedy(remedy(direction, port, shut));
-    let finding = match direction {
-        Direction::Ingress => finding,
-        Direction::Egress => finding.parameter("egress"),
-    };
-    let finding = if shut.denies { finding.parameter("denied") } else { finding };
-    // Some clients get through, or none exists now.
-    let finding = if shut.partly || shut.unused { finding.severity(Severity::Warning) } else { finding };
-    let finding = match shut.policy.kind() {
-        Kind::NetworkPolicy => finding,
-        kind => finding.parameter(kind.resource()),
-    };
-    let pods = shut.pods.values().map(|pod| pod.metadata.key());
-    let finding = pods.fold(finding, |finding, (namespace, name)| {
-        finding.tie(Tie::Pod(namespace.to_owned(), name.to_owned()))
-    });
-    // Whether the network enforces policies, and whether any client is meshed, is unknown.
-    finding.likely()
+    Evidence::field(network_policies::subject(shut.policy), field, format!("{said}{to}"))
 }
 
 fn remedy(direction: Direction, port: u16, shut: &BlockingPolicy<'_>) -> Remedy {

@@ -119,7 +119,33 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
     let denied = matches!(first.refusal, Refusal::Denied { .. });
     let of_injector = denied && meshed && !of_linkerd && denied::is_meant(first.said, &first.template.spec);
     let twice = jaeger_injector(ctx, first);
-    let who = match first.refusal {
+    let who = cause(first, of_injector, twice.is_some());
+    let (severity, whose) = effect(ctx, group, meshed, of_linkerd);
+    let finding = ctx
+        .finding(first.subject(), format!("{who}: {whose}"))
+        .severity(severity)
+        .parameter(kind_of(first))
+        .evidences(group.iter().take(QUOTED).map(|one| quoted(one, of_injector)))
+        .evidences(stripped_by(ctx, first))
+        .evidences(twice.map(|(configuration, webhook)| {
+            let object = format!("MutatingWebhookConfiguration {}", configuration.metadata.name);
+            Evidence::field(
+                object,
+                "webhooks",
+                format!("{}, which adds volumes.name: {VOLUME}", webhook.name),
+            )
+        }))
+        .timeline(group.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()))
+        .remedy(remedy(ctx, first, of_injector));
+    let finding = tied(finding, first, meshed, twice.is_some());
+    let mut owners: Vec<_> = group.iter().map(|one| one.subject()).collect();
+    owners.dedup();
+    owners.into_iter().skip(1).fold(finding, Finding::subject)
+}
+
+/// What rejects the pods. `of_injector`: because of injected containers; `twice`: because two injectors add a volume.
+fn cause(first: &Refused<'_>, of_injector: bool, twice: bool) -> &'static str {
+    match first.refusal {
         Refusal::PodSecurity { .. } => "Pod Security admission rejects pods",
         Refusal::Unstated { .. } => "a quota rejects pods whose containers lack requests or limits",
         Refusal::UsedUp { .. } => "a quota that is used up blocks new pods",
@@ -141,18 +167,27 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         Refusal::PriorityClass { .. } => "pods are rejected because their PriorityClass does not exist",
         Refusal::Priority => "pods are rejected because no quota of the namespace allows their PriorityClass",
         Refusal::NotNative => "pods are rejected because their native sidecar lost restartPolicy: Always",
-        Refusal::Other if twice.is_some() => {
+        Refusal::Other if twice => {
             "pods are rejected because the injector and the one of the extension jaeger add the same volume"
         }
         Refusal::Other => "the API server rejects pods",
-    };
+    }
+}
+
+/// The severity of rejections, and their effect.
+fn effect(
+    ctx: &Context<'_>,
+    group: &[&Refused<'_>],
+    meshed: bool,
+    of_linkerd: bool,
+) -> (Severity, &'static str) {
     let others_start = others_started(ctx, group);
-    let (severity, whose) = match (meshed, of_linkerd) {
+    match (meshed, of_linkerd) {
         (_, true) if others_start => (
             Severity::Error,
             "no new pod of this workload starts, although other pods of its namespace were created since",
         ),
-        (_, true) if matches!(first.refusal, Refusal::Uncalled { .. }) => {
+        (_, true) if matches!(group[0].refusal, Refusal::Uncalled { .. }) => {
             (Severity::Error, "no pod starts in the namespaces that this webhook covers, meshed or not")
         }
         (_, true) => (Severity::Error, "no new pod of this workload starts, and lost pods are not replaced"),
@@ -160,24 +195,13 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
             (Severity::Error, "no new pod of this meshed workload starts, and lost pods are not replaced")
         }
         (false, false) => (Severity::Info, "none of them is meshed, and the mesh is not involved"),
-    };
-    let finding = ctx
-        .finding(first.subject(), format!("{who}: {whose}"))
-        .severity(severity)
-        .parameter(kind_of(first))
-        .evidences(group.iter().take(QUOTED).map(|one| quoted(one, of_injector)))
-        .evidences(stripped_by(ctx, first))
-        .evidences(twice.map(|(configuration, webhook)| {
-            let object = format!("MutatingWebhookConfiguration {}", configuration.metadata.name);
-            Evidence::field(
-                object,
-                "webhooks",
-                format!("{}, which adds volumes.name: {VOLUME}", webhook.name),
-            )
-        }))
-        .timeline(group.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()))
-        .remedy(remedy(ctx, first, of_injector));
-    let finding = match first.refusal {
+    }
+}
+
+/// The finding with the facts that it follows from.
+fn tied(finding: Finding, first: &Refused<'_>, meshed: bool, twice: bool) -> Finding {
+    let of_linkerd = is_linkerds_webhook(&first.refusal);
+    match first.refusal {
         Refusal::Uncalled { trouble: Trouble::Certificate | Trouble::Bundle, .. } if of_linkerd => {
             finding.tie(silent_injector())
         }
@@ -188,16 +212,13 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
             finding.tie(values_unreadable())
         }
         Refusal::Denied { .. } if of_linkerd => finding.tie(annotation_denied(first.namespace())),
-        Refusal::Other if twice.is_some() => finding.tie(volume_added_twice()),
+        Refusal::Other if twice => finding.tie(volume_added_twice()),
         // The API server validates the pod with the containers that the injector added.
         Refusal::Other if meshed && first.said.contains(" is invalid: ") => {
             finding.tie(annotation_denied(first.namespace()))
         }
         _ => finding,
-    };
-    let mut owners: Vec<_> = group.iter().map(|one| one.subject()).collect();
-    owners.dedup();
-    owners.into_iter().skip(1).fold(finding, Finding::subject)
+    }
 }
 
 /// The answer; of a long one about injected containers, the part that names them.

@@ -165,6 +165,15 @@ fn client(pod: &Pod) -> Client {
     Client { namespace: pod.metadata.namespace.to_string(), account: pod.spec.account().to_owned() }
 }
 
+/// The meshed pods of a Service.
+fn meshed<'p>(service: &Service, pods: &'p [Pod]) -> impl Iterator<Item = &'p Pod> {
+    selected(service, pods).filter(|pod| pod.spec.proxy().is_some())
+}
+
+fn target_key((pod, port): &(&Pod, u16)) -> (String, u16) {
+    (pod.metadata.name.clone(), *port)
+}
+
 struct Writer<'e> {
     evidence: &'e PolicyEvidence<'e>,
     sync: Option<&'e Sync<'e>>,
@@ -181,7 +190,7 @@ struct Writer<'e> {
     manifests: Manifests,
 }
 
-impl Writer<'_> {
+impl<'e> Writer<'e> {
     fn port(&mut self, service: &Service, port: &ServicePort) {
         let shown = format!("Service {}/{} port {}", self.namespace, service.metadata.name, port.port);
         match self.generated(service, port, &shown) {
@@ -190,7 +199,8 @@ impl Writer<'_> {
         }
     }
 
-    fn generated(&mut self, service: &Service, port: &ServicePort, shown: &str) -> Result<Generated, String> {
+    /// The meshed pods of a Service and the port of each, which no other Server selects.
+    fn targets(&self, service: &Service, port: &ServicePort) -> Result<Vec<(&'e Pod, u16)>, String> {
         if !port.is_tcp() {
             return Err("the proxies handle only TCP, so no policy applies".to_owned());
         }
@@ -201,10 +211,8 @@ impl Writer<'_> {
         if selector.iter().any(|(key, value)| is_marked(key) || is_marked(value)) {
             return Err("its selector is redacted, so a Server cannot have the same".to_owned());
         }
-        let pods: Vec<&Pod> =
-            selected(service, self.evidence.pods).filter(|pod| pod.spec.proxy().is_some()).collect();
-        let targets: Vec<(&Pod, u16)> =
-            pods.iter().filter_map(|pod| Some((*pod, port.leads_to(pod)?))).collect();
+        let pods = meshed(service, self.evidence.pods);
+        let targets: Vec<(&Pod, u16)> = pods.filter_map(|pod| Some((pod, port.leads_to(pod)?))).collect();
         if targets.is_empty() {
             return Err("it selects no meshed pod with this port".to_owned());
         }
@@ -217,55 +225,59 @@ impl Writer<'_> {
                 pod.metadata.name
             ));
         }
-        let key = |(pod, at): &(&Pod, u16)| (pod.metadata.name.clone(), *at);
         let (taken, free): (Vec<&(&Pod, u16)>, Vec<_>) =
-            targets.iter().partition(|target| self.taken.contains(&key(target)));
+            targets.iter().partition(|target| self.taken.contains(&target_key(target)));
         match (taken.as_slice(), free.as_slice()) {
-            ([], _) => {}
+            ([], _) => Ok(targets),
             (_, []) => {
-                return Err(
-                    "the Server of another Service port above selects the same pods and port".to_owned()
-                );
+                Err("the Server of another Service port above selects the same pods and port".to_owned())
             }
-            (taken, free) => {
-                return Err(format!(
-                    "the Server of another Service port above selects {}, and a pod may have only one for a port. \
+            (taken, free) => Err(format!(
+                "the Server of another Service port above selects {}, and a pod may have only one for a port. \
                      No policy is generated for {}",
-                    of_pods(taken.iter().map(|(pod, _)| *pod)),
-                    of_pods(free.iter().map(|(pod, _)| *pod))
-                ));
-            }
+                of_pods(taken.iter().map(|(pod, _)| *pod)),
+                of_pods(free.iter().map(|(pod, _)| *pod))
+            )),
         }
+    }
+
+    /// The treatment of a port today, which is the same for all pods, and the paths of its probes.
+    ///
+    /// # Errors
+    /// A policy cannot keep it.
+    fn today(&self, targets: &[(&Pod, u16)]) -> Result<(PortToday, BTreeSet<String>), String> {
         let mut today: Vec<(&Pod, PortToday)> = Vec::new();
         let mut paths: BTreeSet<String> = BTreeSet::new();
-        for (pod, number) in &targets {
+        for (pod, number) in targets {
             let workload =
                 self.evidence.workload(pod).ok_or("the policy controller does not know its pods")?;
             today.push((*pod, PortToday::new(&self.evidence.index.inbound(&workload, *number))));
             paths.extend(workload.probed_paths(*number).map(str::to_owned));
         }
-        let (_, first) = &today[0];
         if let Some(difference) = difference(&today) {
             return Err(difference);
         }
+        let (_, first) = today.swap_remove(0);
         if let Some(server) = &first.server {
             return Err(format!("Server {server} already selects it"));
         }
-        let PortToday { default, opaque, identity_required, .. } = *first;
-        if default == DefaultPolicy::Deny {
+        if first.default == DefaultPolicy::Deny {
             return Err(
                 "the default policy denies every client today, and a list of clients would open it. \
                         Write the policy by hand"
                     .to_owned(),
             );
         }
-        self.taken.extend(targets.iter().map(key));
+        Ok((first, paths))
+    }
+
+    fn generated(&mut self, service: &Service, port: &ServicePort, shown: &str) -> Result<Generated, String> {
+        let targets = self.targets(service, port)?;
+        let (PortToday { default, opaque, identity_required, .. }, paths) = self.today(&targets)?;
+        self.taken.extend(targets.iter().map(target_key));
         let name = self.name(&service.metadata.name, port);
-        let owners: BTreeSet<String> = pods
-            .iter()
-            .map(|pod| self.owners.owner(pod))
-            .map(|owner| format!("{} {}", owner.kind, owner.name))
-            .collect();
+        let owners = meshed(service, self.evidence.pods).map(|pod| self.owners.owner(pod));
+        let owners: BTreeSet<String> = owners.map(|owner| format!("{} {}", owner.kind, owner.name)).collect();
         let mut comments = vec![format!("{shown}: {}", owners.into_iter().collect::<Vec<_>>().join(", "))];
         comments.extend(probes(&paths));
         let (clients, source) = self.clients(service, port);
