@@ -24,6 +24,7 @@ use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 use crate::policy::{self, Policy};
+use crate::report;
 use crate::source::dump::Places;
 use crate::version::LinkerdVersion;
 
@@ -95,7 +96,6 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let mut settings = change_settings(args, &policy, knowledge)?;
     settings.before = before.as_ref().map(|before| before.traffic.clone());
     let mut items = items(args, &checks, watch.is_some());
-    let mut laid = None;
     let way = EvidenceSource {
         opened: RefCell::new(opened),
         // Waiting must see changes, and a cache may be stale.
@@ -104,22 +104,13 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         sampled: &args.namespace,
         ..EvidenceSource::new(&args.evidence, &args.connection)
     };
-    let (mut read, places) = if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
-        manifests_alone(args, &items, knowledge, &mut settings)?
-    } else if policy.on_change {
-        change::items(&mut items);
-        let (today, mut then) = change::overlay(args, &way, &items, (knowledge, settings.values.first()))?;
-        charts(args, (then.charts, None), knowledge, &mut settings, &mut then.collected);
-        laid = Some((then.change, then.collected));
-        (today, then.places)
-    } else {
-        (evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?, None)
-    };
-    heeds_its_time(args, &mut read.collected, laid.as_mut().map(|(_, collected)| collected));
+    let CheckEvidence { mut read, places, change: mut changed } =
+        gathered(args, &way, &mut items, policy.on_change, (knowledge, &mut settings))?;
+    heeds_its_time(args, &mut read.collected, changed.as_mut().map(|(_, collected)| collected));
     settings.rerun = rerun(args, &read);
     fits(args, &read.collected, earlier.as_ref(), before.as_ref())?;
     let judge_of = |read: &Read| {
-        let judged = laid.as_ref().map_or(&read.collected, |(_, collected)| collected);
+        let judged = changed.as_ref().map_or(&read.collected, |(_, collected)| collected);
         let mut policy = policy.clone();
         policy.waivers.extend(policy::on_objects(&judged.cluster));
         examine::judge(&Examination {
@@ -129,7 +120,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
             knowledge,
             origin: read.origin.clone(),
             collected: judged,
-            change: laid.as_ref().map(|(change, _)| (change.clone(), &read.collected)),
+            change: changed.as_ref().map(|(change, _)| (change.clone(), &read.collected)),
             places: places.as_ref(),
             began,
             timeout: args.connection.timeout,
@@ -152,9 +143,36 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         Some(watch) => watch(&read.collected.cluster),
         None if output::is_captured() => {}
         // The process ends here: freeing the evidence would only take time.
-        None => std::mem::forget((read.collected, laid)),
+        None => std::mem::forget((read.collected, changed)),
     }
     status
+}
+
+/// The evidence of a run.
+struct CheckEvidence {
+    read: Read,
+    /// The positions of objects in files.
+    places: Option<Places>,
+    /// Manifests, and the evidence after they are applied.
+    change: Option<(report::Change, Collected)>,
+}
+
+/// Gathers the evidence of a run. The settings get the releases and chart values of manifests.
+fn gathered(
+    args: &Check,
+    way: &EvidenceSource<'_>,
+    items: &mut BTreeSet<Item>,
+    on_change: bool,
+    (knowledge, settings): (&Knowledge, &mut Settings),
+) -> anyhow::Result<CheckEvidence> {
+    if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
+        return manifests_alone(args, items, knowledge, settings);
+    }
+    if on_change {
+        return with_change(args, way, items, knowledge, settings);
+    }
+    let read = evidence::read(way, &args.verbosity, items, args.save.as_deref().into())?;
+    Ok(CheckEvidence { read, places: None, change: None })
 }
 
 /// The evidence that the checks and flags need; `is_watched`: also that of the ends of Links.
@@ -206,7 +224,7 @@ fn manifests_alone(
     items: &BTreeSet<Item>,
     knowledge: &Knowledge,
     settings: &mut Settings,
-) -> anyhow::Result<(Read, Option<Places>)> {
+) -> anyhow::Result<CheckEvidence> {
     let alone = change::evidence_of_change(args, items, knowledge)?;
     let of_chart = || settings.values.first().and_then(|given| given.release.clone());
     settings.linkerd_version = alone.release.clone().or_else(of_chart);
@@ -217,7 +235,21 @@ fn manifests_alone(
     let mut read = alone.read;
     let told = alone.release.as_ref();
     charts(args, (alone.charts, told), knowledge, settings, &mut read.collected);
-    Ok((read, alone.places))
+    Ok(CheckEvidence { read, places: alone.places, change: None })
+}
+
+/// Reads a cluster, and applies manifests to a copy of its evidence. The settings get their chart values.
+fn with_change(
+    args: &Check,
+    way: &EvidenceSource<'_>,
+    items: &mut BTreeSet<Item>,
+    knowledge: &Knowledge,
+    settings: &mut Settings,
+) -> anyhow::Result<CheckEvidence> {
+    change::items(items);
+    let (read, mut then) = change::overlay(args, way, items, (knowledge, settings.values.first()))?;
+    charts(args, (then.charts, None), knowledge, settings, &mut then.collected);
+    Ok(CheckEvidence { read, places: then.places, change: Some((then.change, then.collected)) })
 }
 
 /// Rejects a baseline, earlier numbers and namespaces that do not belong to the evidence.

@@ -21,6 +21,7 @@ use crate::source::layered::Layered;
 use crate::source::logs::{Logs, STDIN};
 use crate::source::nodes::{NodeEvidence, NodesInput};
 use crate::source::{Completeness, Origin, Source};
+use crate::version::LinkerdVersion;
 
 /// The source of the evidence, as the flags name it.
 pub(super) struct EvidenceSource<'a> {
@@ -137,25 +138,7 @@ pub(super) fn read(
         let next = "add the dump: --bundle PATH";
         return Err(Stop::usage("--complete needs a dump", next).into());
     }
-    let cli_version = match &evidence.linkerd_cli {
-        Some(CliVersionArg::Version(version)) => Some(version.clone()),
-        Some(CliVersionArg::Path(path)) if offline => {
-            let cause =
-                format!("--linkerd-cli {} would run a command, but --bundle runs none", path.display());
-            return Err(Stop::usage(cause, "give the version instead: --linkerd-cli VERSION").into());
-        }
-        Some(CliVersionArg::None) => {
-            items.remove(&Item::CliVersion);
-            None
-        }
-        Some(CliVersionArg::Path(_)) | None => {
-            // A given version is used even if no selected check needs it. So is the version in a bundle.
-            if offline {
-                items.insert(Item::CliVersion);
-            }
-            None
-        }
-    };
+    let cli_version = cli_version(evidence, &mut items)?;
     let mut options = Options {
         control_plane_namespace: evidence.linkerd_namespace.clone(),
         cni_namespace: evidence.cni_namespace.clone(),
@@ -196,6 +179,30 @@ pub(super) fn read(
         return finish(&reading, None, |saver, progress| run(&reading, &source, saver, progress));
     }
     super::live::read(&reading, way, Beside { nodes, logs, diagnostics })
+}
+
+/// The version of the linkerd CLI that a flag names. The items get the one to find.
+fn cli_version(evidence: &EvidenceArgs, items: &mut BTreeSet<Item>) -> Result<Option<LinkerdVersion>, Stop> {
+    let offline = !evidence.bundle.is_empty();
+    Ok(match &evidence.linkerd_cli {
+        Some(CliVersionArg::Version(version)) => Some(version.clone()),
+        Some(CliVersionArg::Path(path)) if offline => {
+            let cause =
+                format!("--linkerd-cli {} would run a command, but --bundle runs none", path.display());
+            return Err(Stop::usage(cause, "give the version instead: --linkerd-cli VERSION"));
+        }
+        Some(CliVersionArg::None) => {
+            items.remove(&Item::CliVersion);
+            None
+        }
+        Some(CliVersionArg::Path(_)) | None => {
+            // A given version is used even if no selected check needs it. So is the version in a bundle.
+            if offline {
+                items.insert(Item::CliVersion);
+            }
+            None
+        }
+    })
 }
 
 /// The node evidence of `--nodes`, if any.

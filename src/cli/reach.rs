@@ -41,27 +41,7 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let mesh = Mesh::new(policies, outbound, cluster, Knowledge::embedded(), connection, traffic)
         .with_unread_policies(unread_policies(&read.collected));
     let gaps: Vec<String> = mesh.gaps().iter().map(ToString::to_string).collect();
-    let mut rows: Vec<(String, Vec<Walk>)> = match &asked {
-        ReachRequest::One(from, to) => {
-            if let Some((cause, next)) = mesh.client_missing(from) {
-                return Err(Stop::usage(cause, next).into());
-            }
-            if let Some((cause, example)) = mesh.port_missing(to) {
-                let next = meshdoctor().words("reach").arg(from.to_string()).arg(example);
-                return Err(Stop::usage(cause, format!("add one: {next}")).into());
-            }
-            vec![(from.to_string(), vec![mesh.walk(from, to)])]
-        }
-        ReachRequest::Matrix(namespace) => {
-            let (clients, called) = mesh.of_namespace(namespace);
-            if clients.is_empty() || called.is_empty() {
-                let cause = format!("namespace {namespace} has no running workload, or no Service");
-                return Err(Stop::usage(cause, "use a namespace with both: --matrix -n NAMESPACE").into());
-            }
-            let row = |client: &End| called.iter().map(|to| mesh.walk(client, to)).collect();
-            clients.iter().map(|client| (client.to_string(), row(client))).collect()
-        }
-    };
+    let mut rows = walks(&mesh, &asked)?;
     if let [(_, walks)] = rows.as_mut_slice()
         && let [walk] = walks.as_mut_slice()
         && walk.outcome() >= Outcome::Partly
@@ -99,6 +79,31 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
         Some(Outcome::NotJudged) | None => exit::NOT_CHECKED,
         Some(Outcome::Passes) if is_open => exit::NOT_CHECKED,
         Some(Outcome::Passes) => said,
+    })
+}
+
+/// The traced connections, by client.
+fn walks(mesh: &Mesh<'_>, asked: &ReachRequest) -> Result<Vec<(String, Vec<Walk>)>, Stop> {
+    Ok(match asked {
+        ReachRequest::One(from, to) => {
+            if let Some((cause, next)) = mesh.client_missing(from) {
+                return Err(Stop::usage(cause, next));
+            }
+            if let Some((cause, example)) = mesh.port_missing(to) {
+                let next = meshdoctor().words("reach").arg(from.to_string()).arg(example);
+                return Err(Stop::usage(cause, format!("add one: {next}")));
+            }
+            vec![(from.to_string(), vec![mesh.walk(from, to)])]
+        }
+        ReachRequest::Matrix(namespace) => {
+            let (clients, called) = mesh.of_namespace(namespace);
+            if clients.is_empty() || called.is_empty() {
+                let cause = format!("namespace {namespace} has no running workload, or no Service");
+                return Err(Stop::usage(cause, "use a namespace with both: --matrix -n NAMESPACE"));
+            }
+            let row = |client: &End| called.iter().map(|to| mesh.walk(client, to)).collect();
+            clients.iter().map(|client| (client.to_string(), row(client))).collect()
+        }
     })
 }
 

@@ -86,10 +86,8 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     }
     let time_limit = examine::time_limit(began, args.connection.timeout);
     let settings = Settings { time_limit, ..settings };
-    let results: BTreeMap<_, _> = evaluate(&checks, cluster, knowledge, &settings)
-        .into_iter()
-        .map(|result| (result.id, result))
-        .collect();
+    let results = evaluate(&checks, cluster, knowledge, &settings);
+    let results: BTreeMap<_, _> = results.into_iter().map(|result| (result.id, result)).collect();
     let found = results.values().flat_map(|result| result.findings.iter().cloned()).collect();
     let linked = cause::link_by_cards(found, &cluster.namespaces);
     let fresh =

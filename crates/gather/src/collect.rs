@@ -161,15 +161,7 @@ pub async fn collect<S: Source>(
 
     let server_version =
         take_version(&mut gathered, &Item::ServerVersion, |v: ServerVersion| v.git_version.parse());
-    let found = take_version(&mut gathered, &Item::CliVersion, |v: CliVersion| {
-        v.version.parse::<LinkerdVersion>().map(|version| (version, v.extensions))
-    });
-    let (cli_version, cli_extensions) = match (&options.cli_version, found) {
-        // The given version belongs to another command than the one found.
-        (Some(given), _) => (Ok(given.clone()), None),
-        (None, Ok((version, extensions))) => (Ok(version), extensions),
-        (None, Err(why)) => (Err(why), None),
-    };
+    let (cli_version, cli_extensions) = take_cli(&mut gathered, options);
     let (nodes, node_trouble) = take_nodes(&mut gathered);
     let (at, time_source) = evaluation_time(source.captured_at(), options.at);
     let cluster = Cluster {
@@ -375,6 +367,22 @@ struct ServerVersion {
 struct CliVersion {
     version: String,
     extensions: Option<Vec<String>>,
+}
+
+/// The version and the extensions of the linkerd CLI.
+fn take_cli(
+    gathered: &mut BTreeMap<Item, Gathered>,
+    options: &Options,
+) -> (Result<LinkerdVersion, Why>, Option<Vec<String>>) {
+    let found = take_version(gathered, &Item::CliVersion, |v: CliVersion| {
+        v.version.parse::<LinkerdVersion>().map(|version| (version, v.extensions))
+    });
+    match (&options.cli_version, found) {
+        // The given version belongs to another command than the one found.
+        (Some(given), _) => (Ok(given.clone()), None),
+        (None, Ok((version, extensions))) => (Ok(version), extensions),
+        (None, Err(why)) => (Err(why), None),
+    }
 }
 
 fn take_version<R, V, E>(

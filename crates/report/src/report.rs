@@ -332,26 +332,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     let mut findings = cause::link_by_cards(found, &cluster.namespaces);
     verify_raised(&mut findings, question.settings);
     accept(&mut findings, question.policy, cluster.at);
-    let connection = &question.settings.rerun.connection;
-    let none_ran = none_ran(question.policy, &results);
-    let coverage = Coverage {
-        unread: unread(collected, question.knowledge),
-        set_aside: set_aside(collected),
-        ..coverage(cluster, &results, none_ran, connection)
-    };
-    // The pods of workloads are simulated, and not part of the files.
-    let coverage = match question.origin.kind.as_str() {
-        "manifests" => Coverage { objects: cluster.applied.len(), ..coverage },
-        _ => coverage,
-    };
-    let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
-    // If no check read any of the manifests, the result is not a pass.
-    let judged_none =
-        !results.iter().any(|result| matches!(result.outcome, Outcome::Pass | Outcome::Findings));
-    let none_ran = none_ran
-        || (question.origin.kind == "manifests" && judged_none && question.settings.values.is_empty());
-    let evidence =
-        Evidence { read_nothing, none_ran, unreadable: !collected.uncollected.unreadable.is_empty() };
+    let (coverage, evidence) = evidence(question, collected, &results);
     let verdict = RunResult {
         inferred: inferred.len(),
         ..verdict(question.policy, &question.origin, &findings, &results, &evidence)
@@ -401,10 +382,34 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         findings,
         traffic: WorkloadTraffic::of_cluster(cluster),
         before: question.settings.before.clone(),
-        connection: connection.clone(),
+        connection: question.settings.rerun.connection.clone(),
         redacted: collected.redaction.touched,
         errors: Vec::new(),
     }
+}
+
+/// What was read, and whether it suffices for a result.
+fn evidence(question: &Question<'_>, collected: &Collected, results: &[CheckResult]) -> (Coverage, Evidence) {
+    let cluster = &collected.cluster;
+    let none_ran = none_ran(question.policy, results);
+    let is_of_manifests = question.origin.kind == "manifests";
+    let coverage = coverage(cluster, results, none_ran, &question.settings.rerun.connection);
+    let coverage = Coverage {
+        unread: unread(collected, question.knowledge),
+        set_aside: set_aside(collected),
+        // The pods of workloads are simulated, and not part of the files.
+        objects: if is_of_manifests { cluster.applied.len() } else { coverage.objects },
+        ..coverage
+    };
+    // If no check read any of the manifests, the result is not a pass.
+    let judged_none =
+        !results.iter().any(|result| matches!(result.outcome, Outcome::Pass | Outcome::Findings));
+    let evidence = Evidence {
+        read_nothing: coverage.objects == 0 && coverage.snapshots == 0,
+        none_ran: none_ran || (is_of_manifests && judged_none && question.settings.values.is_empty()),
+        unreadable: !collected.uncollected.unreadable.is_empty(),
+    };
+    (coverage, evidence)
 }
 
 /// Applies waivers and the baseline, and adds the problems of waivers.

@@ -134,6 +134,21 @@ pub(super) fn has(meta: &Meta, kind: knowledge::KeyKind, key: &str) -> bool {
     }
 }
 
+/// The step that sets the key of `row` to a valid value; `accepted`: which ones are.
+fn set_valid(found: &Found<'_>, row: &Key, accepted: &str) -> String {
+    let on = match found.scope {
+        KeyScope::Workload => KeyScope::PodTemplate.to_string(),
+        _ => places(row),
+    };
+    match accepted.strip_prefix("expected ") {
+        _ if row.kind == knowledge::KeyKind::Label => {
+            format!("Set {} as a label on {on}, with a valid value: {accepted}", row.key)
+        }
+        Some(valid) => format!("Set {} on {on} to {valid}", row.key),
+        None => format!("Set {} on {on}, with a valid value", row.key),
+    }
+}
+
 /// Adds the steps that replace the key with the one of `row`.
 pub(super) fn replace(
     ctx: &Context<'_>,
@@ -160,17 +175,7 @@ pub(super) fn replace(
     };
     let Some(valid) = valid else {
         let accepted = row.check_value(value, None, minors).err().unwrap_or_default();
-        let on = match found.scope {
-            KeyScope::Workload => KeyScope::PodTemplate.to_string(),
-            _ => places(row),
-        };
-        let act = match accepted.strip_prefix("expected ") {
-            _ if is_label => {
-                format!("Set {} as a label on {on}, with a valid value: {accepted}", row.key)
-            }
-            Some(valid) => format!("Set {} on {on} to {valid}", row.key),
-            None => format!("Set {} on {on}, with a valid value", row.key),
-        };
+        let act = set_valid(found, row, &accepted);
         return remove_it(ctx, remedy.step(StepKind::Annotation, act), found);
     };
     let act = &act.replace(&format!("{value:?}"), &format!("{valid:?}"));

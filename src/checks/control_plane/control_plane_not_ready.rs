@@ -438,49 +438,44 @@ fn refused(component: &Component<'_>, events: &[Event]) -> Option<Evidence> {
     Some(events::quoted(format!("ReplicaSet {}/{}", meta.namespace, event.about.name), event))
 }
 
+/// The step for a component that was scaled to zero.
+fn scaled_up(component: &Component<'_>) -> Remedy {
+    let meta = &component.deployment.metadata;
+    let act = format!("Scale {} to 1 replica", component.name);
+    match ManagedBy::from_metadata(meta).in_git() {
+        Some(words) => Remedy::new().step(StepKind::Command, format!("{act}: {words}")),
+        None => {
+            let scale = kubectl().namespace(&meta.namespace).words("scale");
+            let scale = scale.arg(format!("deployment/{}", meta.name)).words("--replicas=1");
+            Remedy::new().run(StepKind::Command, act, scale)
+        }
+    }
+}
+
 fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>) -> Remedy {
     let namespace = component.deployment.metadata.namespace.as_str();
     let remedy = Remedy::new();
     let selector = format!("{COMPONENT}={}", component.name);
     if component.wanted() == 0 {
-        let name = &component.deployment.metadata.name;
-        let act = format!("Scale {} to 1 replica", component.name);
-        if let Some(words) = ManagedBy::from_metadata(&component.deployment.metadata).in_git() {
-            return remedy.step(StepKind::Command, format!("{act}: {words}"));
-        }
-        return remedy.run(
-            StepKind::Command,
-            act,
-            kubectl()
-                .namespace(namespace)
-                .words("scale")
-                .arg(format!("deployment/{name}"))
-                .words("--replicas=1"),
-        );
+        return scaled_up(component);
     }
     if let Some(Failing { container: Some(container), out_of_memory: true, .. }) = reason {
         return more_memory(ctx, remedy, "Raise its memory limit", component.name, container);
     }
+    let logs = |container| {
+        let logs = kubectl().namespace(namespace).words("logs").option("-l", &selector);
+        logs.option("-c", container)
+    };
     let remedy = match reason {
         Some(Failing { container: Some(container), crashed: true, .. }) => remedy.run(
             StepKind::Command,
             "Read the log of the failing container's last run",
-            kubectl()
-                .namespace(namespace)
-                .words("logs")
-                .option("-l", &selector)
-                .option("-c", container)
-                .words("--previous --tail=50"),
+            logs(container).words("--previous --tail=50"),
         ),
         Some(Failing { container: Some(container), running: true, .. }) => remedy.run(
             StepKind::Command,
             "Read the log of the container that does not become ready",
-            kubectl()
-                .namespace(namespace)
-                .words("logs")
-                .option("-l", &selector)
-                .option("-c", container)
-                .words("--tail=50"),
+            logs(container).words("--tail=50"),
         ),
         _ => remedy,
     };

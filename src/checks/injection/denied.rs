@@ -58,6 +58,24 @@ pub(in crate::checks) fn excerpt(said: &str) -> Option<&str> {
     about_linkerds(said).filter(|_| said.len() > LONG)
 }
 
+/// The steps that allow Linkerd's images.
+fn allow_images() -> Remedy {
+    Remedy::new()
+        .step(
+            StepKind::Note,
+            "Allow Linkerd's images in the policy engine's rule that the answer names: by default they come from \
+             cr.l5d.io/linkerd",
+        )
+        .step(
+            StepKind::ChartValue,
+            "Or copy them to an allowed registry, and set proxy.image.name and proxyInit.image.name",
+        )
+        .step(
+            StepKind::Annotation,
+            format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),
+        )
+}
+
 /// The steps that allow such pods.
 pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
     if WARDEN.iter().any(|begin| said.contains(begin)) {
@@ -72,20 +90,7 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
         );
     }
     if is_of_images(said) {
-        return Remedy::new()
-            .step(
-                StepKind::Note,
-                "Allow Linkerd's images in the policy engine's rule that the answer names: by default they come from \
-                 cr.l5d.io/linkerd",
-            )
-            .step(
-                StepKind::ChartValue,
-                "Or copy them to an allowed registry, and set proxy.image.name and proxyInit.image.name",
-            )
-            .step(
-                StepKind::Annotation,
-                format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),
-            );
+        return allow_images();
     }
     let is_of_resources = ["limits", "requests"].iter().any(|word| said.contains(word));
     let remedy = if is_of_resources {

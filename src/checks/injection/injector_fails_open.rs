@@ -57,12 +57,7 @@ fn finding(
     let at = configuration.webhooks.iter().position(|w| w.name == webhook.name).unwrap_or_default();
     let policy = Evidence::field(&object, format!("webhooks[{at}].failurePolicy"), &webhook.failure_policy);
     let downtime = downtime(ctx);
-    let mut windows = windows(&downtime, victims);
-    if windows.is_empty() {
-        let starting: Option<BTreeSet<Evidence>> =
-            victims.iter().map(|victim| presence.started_later(victim.pod)).collect();
-        windows.extend(starting.unwrap_or_default());
-    }
+    let windows = windows(&downtime, presence, victims);
     let ready = ready(&downtime, victims).filter(|_| windows.is_empty());
     let siblings = meshed_siblings(ctx, victims);
     let mut asked = victims.iter().zip(&siblings);
@@ -233,9 +228,20 @@ fn ready<'d>(downtime: &'d Downtime, victims: &[Unmeshed<'_>]) -> Option<&'d Evi
     victims.iter().map(at).collect::<Option<Vec<_>>>()?.into_iter().next()
 }
 
+/// Evidence that the injector was not ready when the affected pods were created, or started only after them.
+fn windows(downtime: &Downtime, presence: &Presence<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
+    let down = not_ready(downtime, victims);
+    if !down.is_empty() {
+        return down;
+    }
+    let starting: Option<BTreeSet<Evidence>> =
+        victims.iter().map(|victim| presence.started_later(victim.pod)).collect();
+    starting.unwrap_or_default().into_iter().collect()
+}
+
 /// Evidence that the injector was not ready when the affected pods were created: one line for the first
 /// pod, and the state of the injector's pods at that time.
-fn windows(downtime: &Downtime, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
+fn not_ready(downtime: &Downtime, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     let mut seen: BTreeSet<&Evidence> = BTreeSet::new();
     let mut inside: Vec<&Pod> = Vec::new();
     for victim in victims {

@@ -72,25 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if what.is_empty() {
             continue;
         }
-        let because = match Upstream::new(ctx, &classes, (&entry, caller), &service.metadata) {
-            Upstream::Pods(because) => because,
-            Upstream::Service | Upstream::ServiceByDefault(_) => continue,
-            Upstream::Unknown(missing) => {
-                ctx.gap(missing);
-                continue;
-            }
-        };
-        // In ingress mode, the proxy uses the header that names the Service.
-        if !is_ordinary(caller) {
-            match header(ctx, &entry, caller) {
-                Header::Never => {}
-                Header::Possible => continue,
-                Header::Unknown(missing) => {
-                    ctx.gap(missing);
-                    continue;
-                }
-            }
-        }
+        let Some(because) = because(ctx, &classes, (&entry, caller), &service.metadata) else { continue };
         let key = (entry.subject(), service.metadata.name.as_str());
         let port = port.port;
         found.entry(key).or_insert(Bypass { entry, service, port, caller, because, what });
@@ -111,6 +93,30 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     Ok(findings.into())
+}
+
+/// The settings that make a controller send the requests of an entry to pods; `None` if it does not, or if this is
+/// unknown.
+fn because(
+    ctx: &Context<'_>,
+    classes: &Classes<'_>,
+    (entry, caller): (&Entry<'_>, &Caller<'_>),
+    service: &Meta,
+) -> Option<Vec<Evidence>> {
+    let because = match Upstream::new(ctx, classes, (entry, caller), service) {
+        Upstream::Pods(because) => because,
+        Upstream::Service | Upstream::ServiceByDefault(_) => return None,
+        Upstream::Unknown(missing) => return ctx.or_note(Err(missing)),
+    };
+    if is_ordinary(caller) {
+        return Some(because);
+    }
+    // In ingress mode, the proxy uses the header that names the Service.
+    match header(ctx, entry, caller) {
+        Header::Never => Some(because),
+        Header::Possible => None,
+        Header::Unknown(missing) => ctx.or_note(Err(missing)),
+    }
 }
 
 /// The routes of meshed Envoy Gateways, each with a pod of its Gateway.

@@ -44,22 +44,7 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
                 [.., before, _] => before,
                 _ => from,
             };
-            let number = chart_number(ctx.knowledge, CONTROL_PLANE.0, before);
-            let chart = number.map_or_else(String::new, |number| {
-                format!(", the newest with CHART {}-{number} for {before}", CONTROL_PLANE.0)
-            });
-            let act = format!(
-                "Find the previous revision{chart}, and roll the control plane back to it, chart and values. Keep the \
-                 release of the CRDs"
-            );
-            let remedy = remedy.run(StepKind::Command, act, rolled_back(release));
-            match ctx.knowledge.channels().origin(before) {
-                Some(_) => {
-                    let act = format!("Install the linkerd CLI {before} again");
-                    remedy.run(StepKind::Command, act, install(ctx.knowledge, before))
-                }
-                None => remedy,
-            }
+            with_helm(ctx, remedy, release, before)
         }
         (None, Some(Installer::Cli)) => {
             let before = std::iter::once(from).chain(hops);
@@ -98,6 +83,26 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
          newer than its control plane. Repair the installed release, or upgrade to one with the fix",
     );
     Phase { title: "Rollback".to_owned(), part: Part::WayBack, release: None, remedy }
+}
+
+/// Adds the steps that return a Helm release of the control plane to the release before.
+fn with_helm(ctx: &Context<'_>, remedy: Remedy, release: Release<'_>, before: &LinkerdVersion) -> Remedy {
+    let number = chart_number(ctx.knowledge, CONTROL_PLANE.0, before);
+    let chart = number.map_or_else(String::new, |number| {
+        format!(", the newest with CHART {}-{number} for {before}", CONTROL_PLANE.0)
+    });
+    let act = format!(
+        "Find the previous revision{chart}, and roll the control plane back to it, chart and values. Keep the \
+         release of the CRDs"
+    );
+    let remedy = remedy.run(StepKind::Command, act, rolled_back(release));
+    match ctx.knowledge.channels().origin(before) {
+        Some(_) => {
+            let act = format!("Install the linkerd CLI {before} again");
+            remedy.run(StepKind::Command, act, install(ctx.knowledge, before))
+        }
+        None => remedy,
+    }
 }
 
 /// What a rollback loses in addition to its time; Helm also restores the earlier values.

@@ -25,7 +25,7 @@ pub use self::pack::{Form, SaveError, ready, save, stream};
 pub use self::packed::{Entry, Packed};
 
 use crate::archive;
-use crate::archive::spool::Spool;
+use crate::archive::spool::{Blob, Spool};
 use crate::collect::Saver;
 use crate::fetched::Fetched;
 use crate::item::{Item, Kind};
@@ -89,6 +89,18 @@ enum PagePlace {
     Spooled(SpoolPosition),
     /// Number of a page that was compressed ahead.
     Packed(usize),
+}
+
+impl PagePlace {
+    /// The page, from the whole spool or the pages that were compressed ahead.
+    fn content(self, spool: &Blob, packed: &[Content]) -> io::Result<Content> {
+        match self {
+            PagePlace::Spooled((offset, len)) => Ok(Content::Blob(spool.slice(offset, len))),
+            PagePlace::Packed(number) => {
+                packed.get(number).cloned().ok_or_else(|| io::Error::other("a page was not packed"))
+            }
+        }
+    }
 }
 
 /// Objects of one item.
@@ -322,13 +334,7 @@ impl SaverState {
                     (None, Some(folder)) => format!("{folder}/{:04}.json", at + 1),
                     (None, None) => continue,
                 };
-                let content = match full.place {
-                    PagePlace::Spooled((offset, len)) => Content::Blob(whole.slice(offset, len)),
-                    PagePlace::Packed(number) => packed
-                        .get(number)
-                        .cloned()
-                        .ok_or_else(|| io::Error::other("a page was not packed"))?,
-                };
+                let content = full.place.content(&whole, &packed)?;
                 let entry = Entry::new(&name, &content, full.objects, full.redacted);
                 files.insert(name.clone(), (entry, content));
                 names.push(name);

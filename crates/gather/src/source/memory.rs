@@ -139,27 +139,27 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// Why an item is unavailable. Errors of all probes of a program, and of objects that Links or ingress controllers
+    /// name, apply to each of them.
+    fn trouble_of(&self, item: &Item) -> Option<&Why> {
+        let all = match item {
+            Item::Probe(Probe { program, .. }) => Some(Item::Probe(Probe::new(*program))),
+            Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. } => Some(link_credentials()),
+            Item::Named { kind: Kind::ConfigMap, scope: Scope::Fixed(_), .. } => Some(controller_config()),
+            _ => None,
+        };
+        self.trouble.get(item).or_else(|| self.trouble.get(&all?))
+    }
+}
+
 impl Source for Memory {
     fn origin(&self) -> Origin {
         self.origin.clone().unwrap_or_else(|| Origin { kind: "case".to_owned(), name: String::new() })
     }
 
     async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
-        if let Item::Probe(Probe { program, .. }) = &request.item
-            && let Some(why) = self.trouble.get(&Item::Probe(Probe::new(*program)))
-        {
-            return Fetched::Missing { reason: why.clone() };
-        }
-        // Errors of objects that Links or ingress controllers name apply to each of them.
-        let named = match &request.item {
-            Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. } => Some(link_credentials()),
-            Item::Named { kind: Kind::ConfigMap, scope: Scope::Fixed(_), .. } => Some(controller_config()),
-            _ => None,
-        };
-        let named = named
-            .filter(|named| self.trouble.contains_key(named) && !self.trouble.contains_key(&request.item));
-        let asked = named.as_ref().unwrap_or(&request.item);
-        if let Some(why) = self.trouble.get(asked) {
+        if let Some(why) = self.trouble_of(&request.item) {
             if let (Why::PerhapsMore, Some(kind)) = (why, request.item.kind()) {
                 self.list(kind, sink);
                 return Fetched::Partial { reasons: vec![why.clone()] };

@@ -77,18 +77,8 @@ pub fn table(walk: &Walk, look: Look) -> String {
             _ = writeln!(text, "{}{}", " ".repeat(PASTED), look.command(&clean(line)));
         }
     }
-    let mut lacking: BTreeMap<String, (BTreeSet<String>, Vec<&str>)> = BTreeMap::new();
-    for step in shown.iter().filter(|_| !look.verbose) {
-        let Some((kind, why)) = &step.lacks else { continue };
-        let (kinds, parts) = lacking.entry(why.to_string()).or_default();
-        kinds.insert(kind.resource());
-        parts.push(step.part.name());
-        parts.dedup();
-    }
-    for (why, (kinds, parts)) in lacking {
-        let (kinds, parts) = (kinds.into_iter().collect::<Vec<_>>().join(", "), parts.join(", "));
-        let says = format!("{why}: {kinds}. The result for {parts} holds only without such objects");
-        row(&mut text, &look.faint(&pad(outcome_label(Outcome::NotJudged), WORDS)), "evidence", &says, look);
+    if !look.verbose {
+        lacking(&mut text, &shown, look);
     }
     let mut names: Vec<&str> = confirmed.iter().map(|step| step.part.name()).collect();
     names.dedup();
@@ -103,6 +93,23 @@ pub fn table(walk: &Walk, look: Look) -> String {
         }
     }
     escape_ci_commands(&text).into_owned()
+}
+
+/// The missing evidence, once for all steps that depend on it.
+fn lacking(text: &mut String, shown: &[&Step], look: Look) {
+    let mut lacking: BTreeMap<String, (BTreeSet<String>, Vec<&str>)> = BTreeMap::new();
+    for step in shown {
+        let Some((kind, why)) = &step.lacks else { continue };
+        let (kinds, parts) = lacking.entry(why.to_string()).or_default();
+        kinds.insert(kind.resource());
+        parts.push(step.part.name());
+        parts.dedup();
+    }
+    for (why, (kinds, parts)) in lacking {
+        let (kinds, parts) = (kinds.into_iter().collect::<Vec<_>>().join(", "), parts.join(", "));
+        let says = format!("{why}: {kinds}. The result for {parts} holds only without such objects");
+        row(text, &look.faint(&pad(outcome_label(Outcome::NotJudged), WORDS)), "evidence", &says, look);
+    }
 }
 
 /// The findings that explain the failure, with the command that shows their evidence and repair.

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::admit::{Admitting, read};
+use super::overlay::over;
 use super::{Change, Key, key};
-use crate::fetched::Fetched;
+use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
 use crate::model::injected::MadeBy;
 use crate::objects::{Job, PodTemplate, Workload};
@@ -56,15 +57,12 @@ impl<S: Source> Change<'_, S> {
             {
                 continue;
             }
-            if let Some(new) = bare.get(&own).filter(|_| self.set.exact.contains(&(Kind::Pod, own.clone()))) {
-                after.push((**new).clone());
-                known.insert(own);
-                continue;
-            }
             if let Some(new) = bare.get(&own) {
-                after.push(
-                    admitting.admitted(super::overlay::over(Kind::Pod, Some(&pod), new, self.at), None),
-                );
+                let is_exact = self.set.exact.contains(&(Kind::Pod, own.clone()));
+                after.push(match is_exact {
+                    true => (**new).clone(),
+                    false => admitting.admitted(over(Kind::Pod, Some(&pod), new, self.at), None),
+                });
                 known.insert(own);
                 continue;
             }
@@ -102,14 +100,13 @@ impl<S: Source> Change<'_, S> {
         }
         let new = bare.iter().filter(|(key, _)| !known.contains(**key));
         after.extend(new.map(|(_, new)| {
-            let pod = super::overlay::over(Kind::Pod, None, new, self.at);
+            let pod = over(Kind::Pod, None, new, self.at);
             running(admitting.admitted(pod, None), self.at.to_string())
         }));
-        let ended = self.ended(Kind::Pod, ended, !after.is_empty());
-        let ended = match ended {
+        let ended = match self.ended(Kind::Pod, ended, !after.is_empty()) {
             // Some existing pods belong to workloads of the set.
-            Fetched::Missing { reason: crate::fetched::Why::NotCaptured } if !after.is_empty() => {
-                Fetched::Partial { reasons: vec![crate::fetched::Why::PerhapsMore] }
+            Fetched::Missing { reason: Why::NotCaptured } if !after.is_empty() => {
+                Fetched::Partial { reasons: vec![Why::PerhapsMore] }
             }
             ended => ended,
         };

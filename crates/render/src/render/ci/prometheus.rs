@@ -14,42 +14,7 @@ use crate::report::{ConfigUse, Report, Run};
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
     info(&mut text, &report.knowledge_date, &report.origin.kind, &report.origin.name);
-    family(
-        &mut text,
-        "findings",
-        "Findings by check, severity, confidence and standing: whether they fail the run, pass, are waived \
-         or in the baseline.",
-    );
-    let mut findings: BTreeMap<(&str, Severity, Confidence, bool, &str), usize> = BTreeMap::new();
-    for finding in report.findings.iter().filter(|finding| !finding.when.ends()) {
-        let standing = match finding.standing {
-            Standing::Fails => "fails",
-            Standing::Passes => "passes",
-            Standing::Waived(_) => "waived",
-            Standing::InBaseline => "in-baseline",
-        };
-        let root = finding.caused_by.is_empty();
-        *findings
-            .entry((finding.check, finding.severity, finding.confidence, root, standing))
-            .or_default() += 1;
-    }
-    let category =
-        |id: &str| report.checks.iter().find(|check| check.id == id).map(|check| check.category.as_str());
-    for ((check, severity, confidence, root, standing), n) in findings {
-        let confidence = match confidence {
-            Confidence::Likely => "likely",
-            Confidence::Observed => "observed",
-        };
-        let labels = [
-            ("check", check),
-            ("category", category(check).unwrap_or_default()),
-            ("severity", severity.label()),
-            ("confidence", confidence),
-            ("root", label(root)),
-            ("standing", standing),
-        ];
-        sample(&mut text, "findings", &labels, n);
-    }
+    findings(&mut text, report);
     family(&mut text, "root_findings", "Findings that no other explains, by severity; 0 if none.");
     let roots = report.verdict.roots;
     for (severity, n) in [("error", roots.error), ("warning", roots.warning), ("info", roots.info)] {
@@ -92,6 +57,46 @@ pub fn report(report: &Report) -> String {
     }
     ended(&mut text, report.verdict.status, &report.run);
     text
+}
+
+/// The findings that the report still has.
+fn findings(text: &mut String, report: &Report) {
+    family(
+        text,
+        "findings",
+        "Findings by check, severity, confidence and standing: whether they fail the run, pass, are waived \
+         or in the baseline.",
+    );
+    let mut findings: BTreeMap<(&str, Severity, Confidence, bool, &str), usize> = BTreeMap::new();
+    for finding in report.findings.iter().filter(|finding| !finding.when.ends()) {
+        let standing = match finding.standing {
+            Standing::Fails => "fails",
+            Standing::Passes => "passes",
+            Standing::Waived(_) => "waived",
+            Standing::InBaseline => "in-baseline",
+        };
+        let root = finding.caused_by.is_empty();
+        *findings
+            .entry((finding.check, finding.severity, finding.confidence, root, standing))
+            .or_default() += 1;
+    }
+    let category =
+        |id: &str| report.checks.iter().find(|check| check.id == id).map(|check| check.category.as_str());
+    for ((check, severity, confidence, root, standing), n) in findings {
+        let confidence = match confidence {
+            Confidence::Likely => "likely",
+            Confidence::Observed => "observed",
+        };
+        let labels = [
+            ("check", check),
+            ("category", category(check).unwrap_or_default()),
+            ("severity", severity.label()),
+            ("confidence", confidence),
+            ("root", label(root)),
+            ("standing", standing),
+        ];
+        sample(text, "findings", &labels, n);
+    }
 }
 
 /// A run without a report.
