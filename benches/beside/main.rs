@@ -11,7 +11,7 @@
 //! input closes, to examine a single run.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // What a benchmark is for.
-#![allow(clippy::unwrap_used)] // As in the tests whose harness it uses.
+#![allow(clippy::too_many_lines, clippy::unwrap_used)] // As in the tests whose harness it uses.
 
 #[path = "../../tests/cluster/harness/mod.rs"]
 #[allow(dead_code, reason = "the cluster tests use the rest")]

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stderr, clippy::print_stdout, reason = "skipped tests are printed")]
+#![allow(clippy::too_many_lines, reason = "a table of cases is one piece")]
 
 mod absences;
 mod admission;

@@ -20,6 +20,8 @@ const TLS_TIMEOUT: &str = "tls detection timeout";
 /// The number of quoted proxies.
 const QUOTED: usize = 3;
 
+/// The clients of a Service whose connections waited in vain, and their number.
+type WaitingClients<'a> = BTreeMap<(String, String), Vec<(&'a Pod, &'a ProxyMetrics, u64)>>;
 /// A meshed pod and the metrics of its proxy.
 type MeteredPod<'a> = (&'a Pod, &'a ProxyMetrics);
 
@@ -108,7 +110,7 @@ fn by_port(
 
 /// Services whose clients' proxies wait for a client to send.
 fn delayed_clients(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
-    let mut services: BTreeMap<(String, String), Vec<(&Pod, &ProxyMetrics, u64)>> = BTreeMap::new();
+    let mut services: WaitingClients<'_> = BTreeMap::new();
     for (pod, metrics) in all {
         let is_service = |(series, _): &(&Series, u64)| series.label("parent_kind") == "Service";
         let each = timeouts(metrics.grown(OutboundDetection).filter(is_service), |series| {
@@ -122,7 +124,7 @@ fn delayed_clients(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
             }
         }
     }
-    let finding = |((namespace, name), clients): ((String, String), Vec<(&Pod, &ProxyMetrics, u64)>)| {
+    let each = services.into_iter().map(|((namespace, name), clients)| {
         // The proxy's port label is that of another port of the Service, so it is not quoted.
         let said = clients.iter().take(QUOTED).map(|(pod, metrics, count)| {
             quoted(
@@ -137,8 +139,8 @@ fn delayed_clients(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
         )
         .evidences(said)
         .remedy(remedy("Service and of its pods"))
-    };
-    services.into_iter().map(finding).collect()
+    });
+    each.collect()
 }
 
 fn remedy(of: &str) -> Remedy {
