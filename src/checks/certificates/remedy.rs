@@ -3,22 +3,33 @@
 //! different purpose have different names, so that the steps of two findings do not overwrite each
 //! other's.
 
+mod bundle;
+mod restarts;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::identity::{
-    Anchor, DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, scheme, source_bundle, trust_domain,
+    DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, scheme, trust_domain,
 };
 use crate::certificates::{Certificate, PemDamage, from_restored_bundle};
 use crate::checks::trust_roots::{
-    TRUST_ROOT_HASH, chart_writes_bundle, current_for_steps, foreign_pods, is_hash_of, strands_proxies,
+    chart_writes_bundle, current_for_steps,
 };
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, restart};
+use crate::checks::Context;
 use crate::command::{Call, Command, Line, kubectl, own, program};
-use crate::finding::{Remedy, Restarts, Step, StepKind};
-use crate::model::installed::COMPONENT;
-use crate::model::owners::Owner;
-use crate::objects::{ConfigMap, Pod};
+use crate::finding::{Remedy, StepKind};
+pub(super) use bundle::{
+    EDITED, WITH_NEW, WITH_ROOT, current_bundle, put_bundle_with, put_known_bundle, read_bundle_once,
+    restored_bundle, take_out, take_out_anchor, without_anchor,
+};
+use bundle::undone;
+pub(in crate::checks) use bundle::{add_to_bundle, put_bundle, read_bundle};
+pub(super) use restarts::{
+    identity_restarted, renew_certificates, restart_before, restart_meshed_apart,
+    restart_trusted_control_plane, see_it_loaded, see_it_taken,
+};
+pub(in crate::checks) use restarts::{restart_control_plane, restart_meshed};
 
 /// The certificate of a new trust anchor.
 pub(super) const NEW_ROOT: &str = "ca-new.crt";
@@ -28,12 +39,6 @@ const KEY: &str = "issuer.key";
 const NEW_KEY: &str = "issuer-new.key";
 /// The keys that a step may put into the installation, which stores them.
 const KEYS: [&str; 2] = [KEY, NEW_KEY];
-/// The current bundle with a new anchor.
-pub(super) const WITH_NEW: &str = "bundle-with-new.crt";
-/// The current bundle with the anchor above the issuer.
-pub(super) const WITH_ROOT: &str = "bundle-with-root.crt";
-/// The current bundle, to be edited.
-pub(super) const EDITED: &str = "bundle-edited.crt";
 /// The lifetime of a new issuer.
 const YEAR: &str = "8760h";
 /// The current trust anchor, as the cluster has it.
@@ -245,16 +250,6 @@ pub(super) fn restored_secret(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     otherwise_new(ctx, remedy, "If it does not exist, do not restart identity, but make")
 }
 
-/// Adds the restart of the proxies whose certificates ended with the issuer's. Those with other trust anchors
-/// need more, which `data-plane-anchors-disjoint` describes.
-pub(super) fn renew_certificates(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let owners = ctx.owners();
-    let foreign: std::collections::HashSet<Owner> = foreign_pods(ctx).map(|pod| owners.owner(pod)).collect();
-    let act = "Restart the meshed workloads: the certificates of their proxies ended with the issuer's, and \
-     a proxy without a valid certificate cannot request the next one";
-    restart::meshed_but(ctx, remedy, restart::Needs::NewPods, act, &|owner| foreign.contains(owner))
-}
-
 /// Adds the step that puts a new trust anchor and issuer in place at once.
 pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     if is_issuer_external(ctx) || chart_writes_bundle(ctx) == Some(false) {
@@ -272,125 +267,6 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     upgrade::step(ctx, remedy, StepKind::Command, act, options)
 }
 
-/// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step
-/// before restarts it, the command that waits until it runs.
-pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    restarted(ctx, remedy, strands_proxies(ctx))
-}
-
-/// As [`restart_control_plane`], once every proxy trusts it.
-pub(super) fn restart_trusted_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    restarted(ctx, remedy, false)
-}
-
-fn restarted(ctx: &Context<'_>, remedy: Remedy, cuts_off: bool) -> Remedy {
-    if is_rolled(&remedy) {
-        let act = "Wait until the control plane has restarted";
-        let remedy = remedy.run(StepKind::Command, act, control_plane_rolled(ctx));
-        return upgrade::without_key(remedy, &KEYS);
-    }
-    upgrade::without_key(restart(ctx, remedy, None, cuts_off), &KEYS)
-}
-
-/// Whether the last step restarts the control plane.
-fn is_rolled(remedy: &Remedy) -> bool {
-    upgrade::last_change(remedy).is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade)
-}
-
-/// Adds the restart of the control plane before a step that must follow at once, since the old proxies cannot reach the
-/// restarted control plane.
-pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: &Step) -> Remedy {
-    restart(ctx, remedy, Some(next), true)
-}
-
-/// Adds the restart of the control plane. If the step after it, or else the last one, needs a release of the linkerd
-/// CLI, so does the restart. `cuts_off`: whether old proxies cannot reach the control plane afterwards.
-fn restart(ctx: &Context<'_>, remedy: Remedy, next: Option<&Step>, cuts_off: bool) -> Remedy {
-    let namespace = &ctx.namespaces().control_plane;
-    let act = match cuts_off {
-        true => {
-            "Restart the control plane, which reads the trust anchors only at startup. Old pods cannot reach it from \
-             then on, so do the next step at once"
-        }
-        false => {
-            "Restart the control plane, which reads the trust anchors only at startup, and wait until it runs"
-        }
-    };
-    let restart: Line = kubectl().namespace(namespace).words("rollout restart deployment").into();
-    // With another CLI, the step before or after does nothing, and neither may this one.
-    let guarded = next.or(upgrade::last_change(&remedy));
-    let lines = [restart, control_plane_rolled(ctx)];
-    let commands = match guarded.and_then(|step| step.command.as_ref()?.required_cli()) {
-        // Without the restart, the wait would report that it is done.
-        Some(release) => {
-            let [restart, rolled] = lines;
-            Line::only_with_cli(release.to_owned(), restart).and(rolled).into()
-        }
-        None => Command::lines(lines),
-    };
-    remedy.run(StepKind::Command, act, commands).restarting(Restarts::ControlPlane)
-}
-
-/// The line that waits until the control plane runs. kubectl waits for all Deployments of a namespace since 1.25.
-fn control_plane_rolled(ctx: &Context<'_>) -> Line {
-    let namespace = &ctx.namespaces().control_plane;
-    kubectl().namespace(namespace).words("rollout status deployment --timeout=5m").into()
-}
-
-/// Adds the restart of the meshed workloads: proxies keep the bundle they were created with.
-pub(in crate::checks) fn restart_meshed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let act = "Restart every meshed workload: a proxy keeps the trust anchors it was created with";
-    restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, act)
-}
-
-/// As [`restart_meshed`], if old and new proxies share no trust anchor.
-pub(super) fn restart_meshed_apart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let mut remedy = restart_meshed(ctx, remedy);
-    if let Some(last) = remedy.steps.last_mut() {
-        last.insert(". Connections between old and new pods fail meanwhile");
-    }
-    remedy
-}
-
-/// Adds the steps that remove the unreadable part of the bundle.
-pub(super) fn take_out(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let remedy = read_bundle(
-        ctx,
-        remedy,
-        "Write the bundle to a file, and remove the unreadable part from it",
-        EDITED,
-    );
-    put_bundle(ctx, remedy, "Put the edited bundle in place", EDITED)
-}
-
-/// The program that writes a PEM text without damage.
-fn undone(damage: PemDamage) -> Call {
-    let awk = |script: &'static str| program("awk").arg(script);
-    match damage {
-        PemDamage::Joined => awk(r#"{gsub(/----- *-----BEGIN /, "-----\n-----BEGIN "); print}"#),
-        PemDamage::Indented => awk(r#"{sub(/^[ \t]+/, ""); print}"#),
-        PemDamage::Escaped => awk(r#"{gsub(/\\n/, "\n"); print}"#),
-        PemDamage::Encoded => program("base64").words("-d"),
-    }
-}
-
-/// Adds the steps that put the current bundle in place again without its damage.
-pub(super) fn restored_bundle(ctx: &Context<'_>, remedy: Remedy, damage: PemDamage) -> Remedy {
-    let act = match damage {
-        PemDamage::Joined => "Write the bundle to a file, with the missing line break",
-        PemDamage::Indented => "Write the bundle to a file, without the indentation",
-        PemDamage::Escaped => "Write the bundle to a file, with line breaks",
-        PemDamage::Encoded => "Write the decoded bundle to a file",
-    };
-    let remedy = remedy.run(StepKind::Command, act, current_bundle(ctx).pipe(undone(damage)).to_file(EDITED));
-    put_bundle(
-        ctx,
-        remedy,
-        "Put the corrected bundle in place, and correct the file that it came from",
-        EDITED,
-    )
-}
-
 /// Adds the steps that write the issuer of the Secret again, without damage of its certificate.
 pub(super) fn restored_pair(ctx: &Context<'_>, remedy: Remedy, damage: PemDamage) -> Remedy {
     let files = upgrade::issuer_to_files(ctx, "issuer.crt", KEY, Some(undone(damage)));
@@ -400,132 +276,6 @@ pub(super) fn restored_pair(ctx: &Context<'_>, remedy: Remedy, damage: PemDamage
         Command::lines(files).whole(),
     );
     see_it_taken(ctx, put_pair(ctx, remedy, "issuer.crt", KEY))
-}
-
-/// Adds the steps that remove an anchor from the bundle, and restart what reads it.
-pub(super) fn take_out_anchor(ctx: &Context<'_>, remedy: Remedy, anchor: &Anchor<'_>) -> Remedy {
-    let remedy = without_anchor(ctx, remedy, "Write the bundle", anchor);
-    let remedy = put_bundle(ctx, remedy, "Put the edited bundle in place", EDITED);
-    let remedy = restart_control_plane(ctx, remedy);
-    if strands_proxies(ctx) { restart_meshed_apart(ctx, remedy) } else { restart_meshed(ctx, remedy) }
-}
-
-/// Adds the step that writes the current bundle without an anchor to [`EDITED`], and shows the fingerprints
-/// of the others.
-pub(super) fn without_anchor(ctx: &Context<'_>, remedy: Remedy, act: &str, anchor: &Anchor<'_>) -> Remedy {
-    let print: String = anchor.certificate.print().chars().take(8).collect();
-    let listed = program("step").words("certificate fingerprint --bundle").arg(EDITED);
-    let current = anchor.places.iter().find(|place| place.in_force);
-    let is_it = |(_, other): &(usize, &Certificate)| *other == anchor.certificate;
-    let mut found = current.into_iter().flat_map(|place| (1..).zip(&place.anchors)).filter(is_it);
-    match (found.next(), found.next()) {
-        (Some((at, _)), None) => {
-            // Text outside of certificates is left out: Linkerd rejects a bundle with text at its end.
-            let rest = program("awk")
-                .words("-v")
-                .arg(format!("nth={at}"))
-                .arg("/BEGIN CERTIFICATE-/{n++; p=1} p&&n!=nth; /END CERTIFICATE-/{p=0}");
-            let rest = current_bundle(ctx).pipe(rest).to_file(EDITED);
-            let text = format!(
-                "{act} without certificate {at}, whose SHA-256 begins with {print}, to a file. Check that the file no \
-                 longer contains it"
-            );
-            remedy.run(StepKind::Command, text, Command::lines([rest, Line::from(listed)]).whole())
-        }
-        _ => {
-            let text = format!(
-                "{act} to a file, and delete the certificate from it whose SHA-256 begins with {print}; the second \
-                 command lists them in order"
-            );
-            let read = current_bundle(ctx).to_file(EDITED);
-            remedy.run(StepKind::Command, text, Command::lines([read, Line::from(listed)]).whole())
-        }
-    }
-}
-
-/// The call that prints the current bundle.
-pub(super) fn current_bundle(ctx: &Context<'_>) -> Call {
-    let configmap =
-        kubectl().namespace(&ctx.namespaces().control_plane).words("get configmap").arg(TRUST_ROOTS);
-    configmap.words("-o").arg("jsonpath={.data.ca-bundle\\.crt}")
-}
-
-/// Adds the step that writes the current bundle to a file.
-pub(in crate::checks) fn read_bundle(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    act: &str,
-    file: &'static str,
-) -> Remedy {
-    remedy.run(StepKind::Command, act, current_bundle(ctx).to_file(file))
-}
-
-/// Adds the step that writes the current bundle to a file, each certificate once.
-pub(super) fn read_bundle_once(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
-    let once = program("awk").arg(
-        r#"/BEGIN CERTIFICATE-/{c=""; p=1} p{c=c $0 "\n"} /END CERTIFICATE-/{p=0; if (!seen[c]++) printf "%s", c}"#,
-    );
-    remedy.run(StepKind::Command, act, current_bundle(ctx).pipe(once).to_file(EDITED))
-}
-
-/// Adds the step that writes the current bundle, with one more certificate, to a file.
-pub(in crate::checks) fn add_to_bundle(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    act: &str,
-    file: &'static str,
-    more: &'static str,
-) -> Remedy {
-    let newline = Line::from(program("printf").words("\\n")).and_shell(">>").arg(file);
-    let added = Line::from(program("cat").arg(more)).and_shell(">>").arg(file);
-    remedy.run(StepKind::Command, act, current_bundle(ctx).to_file(file).and(newline).and(added))
-}
-
-/// Adds the step that puts a bundle of trust anchors in place.
-pub(in crate::checks) fn put_bundle(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    act: &str,
-    file: &'static str,
-) -> Remedy {
-    put_bundle_with(ctx, remedy, act, file, Options::none())
-}
-
-/// As [`put_bundle`], once every proxy has the anchor that the issuer chains to.
-pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
-    put_bundle_with(ctx, remedy, act, file, Options::none().after_restarts())
-}
-
-/// As [`put_bundle`], with further options.
-pub(super) fn put_bundle_with(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    act: &str,
-    file: &'static str,
-    options: Options<'_>,
-) -> Remedy {
-    let act = match chart_writes_bundle(ctx) {
-        Some(true) => act.to_owned(),
-        Some(false) => return remedy.step(StepKind::Note, in_source(ctx, act, file)),
-        None => format!("{act} (in trust-manager, if that writes it)"),
-    };
-    upgrade::step(ctx, remedy, StepKind::Command, &act, options.anchors(file))
-}
-
-/// The instruction to change the source of a bundle that the chart does not write.
-fn in_source(ctx: &Context<'_>, act: &str, file: &str) -> String {
-    let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS);
-    match roots.and_then(source_bundle) {
-        Some(owner) => format!(
-            "{act}: make the sources of trust-manager's Bundle {} contain the certificates in {file}. The Bundle \
-             writes ConfigMap {TRUST_ROOTS}",
-            owner.name
-        ),
-        None => format!(
-            "{act}: where the tool that writes ConfigMap {TRUST_ROOTS} reads it, for example in the sources of a \
-             Bundle of trust-manager. The certificates are in {file}"
-        ),
-    }
 }
 
 /// Adds the step that installs an issuer if the chart does not write the Secret. Only certificates and files
@@ -556,57 +306,4 @@ pub(super) fn by_owner_of(
         false => create,
     };
     remedy.run(StepKind::Command, act, command)
-}
-
-/// Adds the steps that verify whether identity has loaded a new issuer, which it does without a restart. If
-/// the control plane must be restarted in any case, its restart.
-pub(super) fn see_it_taken(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    if is_control_plane_stale(ctx) {
-        return restart_control_plane(ctx, remedy);
-    }
-    see_it_loaded(ctx, remedy)
-}
-
-/// Adds the steps that verify whether identity has loaded a new issuer under the current anchors.
-pub(super) fn see_it_loaded(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    if is_rolled(&remedy) {
-        return restart_control_plane(ctx, remedy);
-    }
-    let namespace = &ctx.namespaces().control_plane;
-    let remedy = remedy
-        .run(
-            StepKind::Command,
-            "Check that identity has loaded it: an event IssuerUpdated appears within two minutes",
-            kubectl().namespace(namespace).words("get events --field-selector reason=IssuerUpdated"),
-        )
-        .run(
-            StepKind::Command,
-            "If there is no such event, restart identity",
-            kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
-        );
-    upgrade::without_key(remedy, &KEYS)
-}
-
-/// The remedy that restarts identity, which reads the issuer and the trust anchors when it starts.
-pub(super) fn identity_restarted(ctx: &Context<'_>, act: &str) -> Remedy {
-    let namespace = &ctx.namespaces().control_plane;
-    let lines = [
-        kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
-        kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
-    ];
-    Remedy::new().run(StepKind::Command, act, Command::lines(lines))
-}
-
-/// Whether a pod of the control plane was created with other trust anchors than the current ones, according
-/// to its annotation.
-fn is_control_plane_stale(ctx: &Context<'_>) -> bool {
-    let namespace = ctx.namespaces().control_plane.as_str();
-    let Some(current) = current_for_steps(ctx) else { return false };
-    ctx.for_steps::<Pod>().iter().any(|pod| {
-        let meta = &pod.metadata;
-        meta.namespace == namespace
-            && meta.label(COMPONENT).is_some()
-            && !pod.is_finished()
-            && meta.annotation(TRUST_ROOT_HASH).is_some_and(|hash| !is_hash_of(hash, current))
-    })
 }

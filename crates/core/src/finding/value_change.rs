@@ -1,5 +1,6 @@
 //! Changes of chart values where they are set: in a values file, or in the object of another tool.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The changes of chart values that a step makes in files.
@@ -31,8 +32,10 @@ pub struct ValuesPlace {
 }
 
 /// The form of chart values in a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ValuesForm {
+    /// A map.
     Map,
     /// A text that is YAML.
     Text,

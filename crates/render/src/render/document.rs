@@ -16,8 +16,9 @@ pub use change::Change;
 pub use fill::{Failure, run_options};
 pub use finding::{
     About, Cause, EditAction, Evidence, Finding, LinkerdCheck, Moment, Patch, PlanStep, Reference, Remedy,
-    RepairPlan, Root, Step, ValueEdit, ValuesForm,
+    RepairPlan, Root, Step, ValueEdit,
 };
+pub use crate::finding::ValuesForm;
 pub use nodes::{Node, NodeFile, NodePlugin};
 pub use rehearsal::{Phase, Rehearsal};
 pub use restore::restore;

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::command::RunsOn;
-use crate::finding::{self, Applies, Confidence, ManifestLocation, Severity, StepKind, When};
+use crate::finding::{self, Applies, Confidence, ManifestLocation, Severity, StepKind, ValuesForm, When};
 
 /// A problem or a remark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -307,16 +307,6 @@ pub struct ValueEdit {
     pub value: Option<serde_json::Value>,
 }
 
-/// The form of chart values: a map, a text with YAML, or single values by their paths, as for `helm --set`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the forms of `finding::ValuesForm`")]
-pub enum ValuesForm {
-    Map,
-    Text,
-    Single,
-}
-
 /// The change of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -335,11 +325,6 @@ impl From<&finding::ValueEdit> for ValueEdit {
             finding::ValueAction::Set(value) => (EditAction::Set, Vec::new(), Some(value)),
             finding::ValueAction::Rename(to, value) => (EditAction::Rename, to.clone(), value.as_ref()),
         };
-        let form = match form {
-            finding::ValuesForm::Map => ValuesForm::Map,
-            finding::ValuesForm::Text => ValuesForm::Text,
-            finding::ValuesForm::Single => ValuesForm::Single,
-        };
         let (keys, value) = (edit.keys.clone(), value.map(finding::NewValue::to_json));
         ValueEdit { object, file, line, path, form, keys, action, to, value }
     }
@@ -348,11 +333,6 @@ impl From<&finding::ValueEdit> for ValueEdit {
 impl ValueEdit {
     /// The edit; `None` if a value is missing or of another type.
     pub(super) fn restored(&self) -> Option<finding::ValueEdit> {
-        let form = match self.form {
-            ValuesForm::Map => finding::ValuesForm::Map,
-            ValuesForm::Text => finding::ValuesForm::Text,
-            ValuesForm::Single => finding::ValuesForm::Single,
-        };
         let value = self.value.as_ref().and_then(|value| match value {
             serde_json::Value::Bool(value) => Some(finding::NewValue::Bool(*value)),
             serde_json::Value::Number(number) => number.as_i64().map(finding::NewValue::Whole),
@@ -365,7 +345,7 @@ impl ValueEdit {
             EditAction::Rename => finding::ValueAction::Rename(self.to.clone(), value),
         };
         let (object, file, path) = (self.object.clone(), self.file.clone(), self.path.clone());
-        let place = finding::ValuesPlace { object, file, line: self.line, path, form };
+        let place = finding::ValuesPlace { object, file, line: self.line, path, form: self.form };
         Some(finding::ValueEdit { place, keys: self.keys.clone(), action })
     }
 }
