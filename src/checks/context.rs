@@ -14,18 +14,14 @@ use super::settings::Settings;
 use crate::card::{Card, Unit};
 use crate::fetched::{Fetched, Why};
 use crate::finding::{Finding, Subject};
-use crate::item::{
-    Item, Kind, Namespaces, Scope,
-};
+use crate::item::{Item, Kind, Namespaces, Scope};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
 use crate::model::owners::Owners;
 use crate::model::skipped::{CniSkips, is_redirected_by_cni};
-use crate::objects::{
-    ConfigMap, Job, Listed, Object, Pod, ReplicaSet,
-};
+use crate::objects::{ConfigMap, Job, Pod, ReplicaSet};
 use crate::request::Request;
 
 /// The reason of a gap that a defect of a check causes: it reads an item or a parameter that its card does

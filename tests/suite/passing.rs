@@ -156,6 +156,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "app",
             "component",
             "selector.*",
+            "Selector.*.release",
             "nodeSelector.*",
             "matchLabels.*",
             "io/control-plane-component",

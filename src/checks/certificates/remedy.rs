@@ -8,22 +8,18 @@ mod restarts;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::identity::{
-    DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, scheme, trust_domain,
-};
+use super::identity::{DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, scheme, trust_domain};
 use crate::certificates::{Certificate, PemDamage, from_restored_bundle};
-use crate::checks::trust_roots::{
-    chart_writes_bundle, current_for_steps,
-};
-use crate::checks::upgrade::{self, Options};
 use crate::checks::Context;
+use crate::checks::trust_roots::{chart_writes_bundle, current_for_steps};
+use crate::checks::upgrade::{self, Options};
 use crate::command::{Call, Command, Line, kubectl, own, program};
 use crate::finding::{Remedy, StepKind};
+use bundle::undone;
 pub(super) use bundle::{
     EDITED, WITH_NEW, WITH_ROOT, current_bundle, put_bundle_with, put_known_bundle, read_bundle_once,
     restored_bundle, take_out, take_out_anchor, without_anchor,
 };
-use bundle::undone;
 pub(in crate::checks) use bundle::{add_to_bundle, put_bundle, read_bundle};
 pub(super) use restarts::{
     identity_restarted, renew_certificates, restart_before, restart_meshed_apart,

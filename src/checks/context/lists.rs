@@ -4,14 +4,10 @@ use super::Context;
 use crate::card::Requirement;
 use crate::chart::values::Values;
 use crate::fetched::{Fetched, Why, left_out};
-use crate::item::{
-    Item, Kind, Scope,
-};
+use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::control_plane::components;
-use crate::objects::{
-    ConfigMap, Deployment, KindOf, Listed, Object, is_built_in,
-};
+use crate::objects::{ConfigMap, Deployment, KindOf, Listed, Object, is_built_in};
 
 /// Maximum number of unreadable objects of a list that a gap of a check names.
 const UNREAD_NAMED: usize = 3;

@@ -6,16 +6,13 @@ use crate::item::ReviewStatus;
 use crate::item::answer::Response;
 use crate::item::diagnostic::Diagnostic;
 use crate::item::{
-    Access, Item, Probe, Program, Scope, Server, controller_config, controller_config_of,
-    link_credentials,
+    Access, Item, Probe, Program, Scope, Server, controller_config, controller_config_of, link_credentials,
 };
 use crate::item::{AccessReview, ProbeAnswer, ServedBy, ServedCertificates};
 use crate::missing::Missing;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
-use crate::objects::{
-    ConfigMap, Link, Listed, Object, Secret,
-};
+use crate::objects::{ConfigMap, Link, Listed, Object, Secret};
 use crate::redact::{WITHHELD, withheld_entries};
 use crate::request::Request;
 use crate::version::{K8sVersion, LinkerdVersion};

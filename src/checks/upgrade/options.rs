@@ -1,8 +1,8 @@
 //! Settings of the control plane that a step changes.
 
-use super::guard::IssuerWritten;
 use super::charts::CONTROL_PLANE;
 use super::current_certificates::Kept;
+use super::guard::IssuerWritten;
 use super::stored;
 use crate::command::{Arg, helm_set};
 use crate::finding::{ChartSetting, ChartSettings};

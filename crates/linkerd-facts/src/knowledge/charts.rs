@@ -263,7 +263,7 @@ impl Chart {
         let is_named = |known: &&str| known.rsplit('.').next() == Some(name);
         let elsewhere: Vec<&str> = taken().filter(is_named).filter(is_telling).take(2).collect();
         if let [only] = elsewhere[..] {
-            return Some(guess(only.to_owned()));
+            return Some(Suggestion { path: only.to_owned(), is_spelling: is_spelling(path, only) });
         }
         let nearest = |path: &str| {
             let apart = taken().map(|known| (strsim::damerau_levenshtein(known, path), known));

@@ -12,13 +12,13 @@ mod rehearsal;
 mod restore;
 mod roots;
 
+pub use crate::finding::ValuesForm;
 pub use change::Change;
 pub use fill::{Failure, run_options};
 pub use finding::{
     About, Cause, EditAction, Evidence, Finding, LinkerdCheck, Moment, Patch, PlanStep, Reference, Remedy,
     RepairPlan, Root, Step, ValueEdit,
 };
-pub use crate::finding::ValuesForm;
 pub use nodes::{Node, NodeFile, NodePlugin};
 pub use rehearsal::{Phase, Rehearsal};
 pub use restore::restore;

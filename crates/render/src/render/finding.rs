@@ -3,7 +3,6 @@
 
 mod evidence;
 
-
 use jiff::Timestamp;
 
 use super::look::Look;
@@ -13,12 +12,11 @@ use super::{repair, subject};
 use crate::checks::KNOWN_DEFECT;
 use crate::command::Command;
 use crate::finding::{
-    Confidence, Evidence, Finding, NodeRound, Severity, Standing, Step,
-    Subject, WaivedBy, When,
+    Confidence, Evidence, Finding, NodeRound, Severity, Standing, Step, Subject, WaivedBy, When,
 };
 use crate::knowledge::Knowledge;
 use crate::report::{PlannedFinding, Report};
-use evidence::{EVIDENCE, QUOTED, QUOTED_LINES, LINES_OF_ONE, LINES_OF_SEVERAL, is_target};
+use evidence::{EVIDENCE, LINES_OF_ONE, LINES_OF_SEVERAL, QUOTED, QUOTED_LINES, is_target};
 
 /// Column at which the content of a labelled block starts.
 pub const INDENT: usize = 12;
@@ -352,7 +350,9 @@ pub fn waived_in_part(finding: &Finding) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::evidence::ago;
     use super::*;
+    use crate::finding::Moment;
 
     #[test]
     fn a_timeline_is_shown_where_several_objects_tell_it_and_the_middle_of_a_long_one_is_counted() {

@@ -5,14 +5,11 @@ mod json;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-
 use super::look::Look;
 use super::text::{BOUND, clean, count, escape_ci_commands, pad, some_of, width, wrap};
 use crate::inspect::evidence::PolicyEvidence;
 use crate::inspect::policy::{ADMIN, PortAnswer, WorkloadAnswer, taken_by, without_effect};
-use crate::model::policy::{
-    Authorization, AuthorizedBy, Inbound, REQUIRE_IDENTITY, TakenBy, Who,
-};
+use crate::model::policy::{Authorization, AuthorizedBy, Inbound, REQUIRE_IDENTITY, TakenBy, Who};
 use crate::objects::Server;
 pub use json::json;
 

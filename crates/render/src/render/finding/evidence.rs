@@ -1,13 +1,10 @@
 //! The evidence of findings: quotations, timelines and manifests.
 
-use std::borrow::Cow;
-use jiff::Timestamp;
 use super::super::text::{clean, lasting, shortened, thousands, width, with_short_ids, wrap, wrap_from};
-use crate::finding::{
-    Evidence, Finding, ManifestLocation, Moment, Place,
-    Subject,
-};
-use super::{INDENT, IN_PLAN, Printer};
+use super::{IN_PLAN, INDENT, Printer};
+use crate::finding::{Evidence, Finding, ManifestLocation, Moment, Place, Subject};
+use jiff::Timestamp;
+use std::borrow::Cow;
 
 /// Maximum number of pieces of evidence in cards, and of nodes that a step names.
 pub(super) const EVIDENCE: usize = 6;
@@ -81,14 +78,19 @@ fn with_breaks(text: &str, columns: usize) -> Cow<'_, str> {
 }
 
 /// `2 min ago`.
-fn ago(then: Timestamp, now: Timestamp) -> String {
+pub(super) fn ago(then: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second() - then.as_second();
     if seconds < 0 { format!("{then}") } else { format!("{} ago", lasting(seconds)) }
 }
 
 impl Printer {
     /// The first pieces of evidence. The name of an object that is the only subject is not repeated.
-    pub(super) fn brief_evidence(&self, finding: &Finding, logged: Option<&Evidence>, most: usize) -> Vec<String> {
+    pub(super) fn brief_evidence(
+        &self,
+        finding: &Finding,
+        logged: Option<&Evidence>,
+        most: usize,
+    ) -> Vec<String> {
         let only = match finding.subjects.as_slice() {
             [only @ Subject::Object { .. }] => clean(&only.to_string()).into_owned(),
             _ => String::new(),

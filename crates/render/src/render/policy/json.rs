@@ -3,9 +3,7 @@
 use super::{denies_opaque, names_of};
 use crate::inspect::evidence::PolicyEvidence;
 use crate::inspect::policy::{PortAnswer, WorkloadAnswer, without_effect};
-use crate::model::policy::{
-    Authorization, AuthorizedBy, InboundRoute, TakenBy, Who,
-};
+use crate::model::policy::{Authorization, AuthorizedBy, InboundRoute, TakenBy, Who};
 use serde_json::{Value, json};
 
 pub fn json(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>]) -> Value {

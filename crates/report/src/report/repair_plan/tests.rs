@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::command::{Line, helm_set, kubectl, linkerd, program};
+use crate::finding::Restarts;
 use crate::finding::{ChartSetting, ChartSettings, Evidence, ListChange, Remedy, StepKind, Subject};
 
 fn finding(check: &'static str, steps: &[(&'static str, &'static str)]) -> Finding {
