@@ -144,7 +144,7 @@ fn a_call_is_walked_to_where_it_stops() {
         ("shop/web:82", "declares no port 82"),
         ("shop/web:81", "names no port nowhere"),
         ("shop/none:80", "no Service shop/none exists"),
-        ("shop/webb:80", "did you mean shop/web?"),
+        ("shop/webb:80", "fix Did you mean shop/web? To list all: kubectl -n shop get services,pods"),
     ] {
         let (status, text) = reached(&["shop/front-1", to]);
         assert_eq!(status, 1, "{to}: {text}");
@@ -154,6 +154,15 @@ fn a_call_is_walked_to_where_it_stops() {
     let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{CALLS}"));
     let misspelt = run_on_dump("reach", &["shop/fornt-1", "shop/web:80"], &dump);
     assert!(misspelt.status == 2 && misspelt.err.contains("shop/front-1?"), "{}", misspelt.err);
+    // A dump that may lack pods shows neither that they exist nor that they do not.
+    let partly = told_of("reach", &["shop/fornt-1", "shop/web:80"], &dump, "services");
+    assert_eq!(partly.status, 4, "{}", partly.out);
+    let said = partly.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("not traced: the client is unknown unknown client the evidence has no pod"),
+        "{said}"
+    );
+    assert!(said.contains("did you mean shop/front-1?") && !said.contains("likely ok"), "{said}");
     let (status, text) = reached(&["shop/front-1", "example.com:443"]);
     assert_eq!((status, text.contains("outside the cluster")), (4, true), "{text}");
     assert_eq!(reached(&["shop/front-1"]).0, 2);
@@ -789,6 +798,13 @@ fn undeclared_port_depends_on_the_release() {
     let older = run_on_dump("reach", &call, folder.join("healthy-2.18").to_str().unwrap());
     assert_eq!(older.status, 0, "{}", older.out);
     assert!(words(&older.out).contains("from edge-25.7.1 on, it is rejected"), "{}", older.out);
+    // No container listens there, as far as they declare.
+    let nowhere =
+        run_on_dump("reach", &["shop/web", "shop/api:8081"], folder.join("healthy-2.18").to_str().unwrap());
+    let said = words(&nowhere.out);
+    assert_eq!(nowhere.status, 4, "{}", nowhere.out);
+    assert!(said.contains("the call may fail: see service"), "{}", nowhere.out);
+    assert!(said.contains("declares no port 8081, and no container of its pods does"), "{}", nowhere.out);
     for name in ["healthy-2.19", "healthy-2.20"] {
         let newer = run_on_dump("reach", &call, folder.join(name).to_str().unwrap());
         assert_eq!((newer.status, newer.out.contains("declares no port 8080")), (1, true), "{}", newer.out);

@@ -12,7 +12,7 @@ use super::text::{clean, escape_ci_commands, pad, width, wrap};
 use crate::checks::words::sentence;
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Place, Severity};
-use crate::inspect::reach::{Outcome, Step, Walk};
+use crate::inspect::reach::{Lack, Outcome, Part, Step, Walk};
 
 /// Widths of the columns for a step's outcome and its name.
 const WORDS: usize = 12;
@@ -40,7 +40,8 @@ pub fn table(walk: &Walk, look: Look) -> String {
     let mut causes_shown = false;
     for step in &shown {
         // Its words hold for the objects that were read.
-        let label = if step.lacks.is_some() { "likely ok" } else { outcome_label(step.outcome) };
+        let is_likely = step.lacks.as_ref().is_some_and(|lack| lack.without == Outcome::Passes);
+        let label = if is_likely { "likely ok" } else { outcome_label(step.outcome) };
         let word = pad(label, WORDS);
         let word = match step.outcome {
             Outcome::Passes => look.good(&word),
@@ -85,7 +86,10 @@ pub fn table(walk: &Walk, look: Look) -> String {
     // A name that is shown above would seem to contradict it.
     names.retain(|name| !shown.iter().any(|step| step.part.name() == *name));
     if !names.is_empty() {
-        let said = format!("{} (-v shows these steps)", names.join(", "));
+        let said = match confirmed.len() {
+            1 => format!("{} (-v shows this step)", names.join(", ")),
+            _ => format!("{} (-v shows these steps)", names.join(", ")),
+        };
         let room = look.prose().saturating_sub(WORDS + 2).max(20);
         for (at, line) in wrap(&said, room).iter().enumerate() {
             let head = if at == 0 { look.good(&pad("ok", WORDS)).to_string() } else { " ".repeat(WORDS) };
@@ -99,7 +103,7 @@ pub fn table(walk: &Walk, look: Look) -> String {
 fn lacking(text: &mut String, shown: &[&Step], look: Look) {
     let mut lacking: BTreeMap<String, (BTreeSet<String>, Vec<&str>)> = BTreeMap::new();
     for step in shown {
-        let Some((kind, why)) = &step.lacks else { continue };
+        let Some(Lack { kind, why, .. }) = &step.lacks else { continue };
         let (kinds, parts) = lacking.entry(why.to_string()).or_default();
         kinds.insert(kind.resource());
         parts.push(step.part.name());
@@ -194,6 +198,9 @@ pub(super) fn result(walk: &Walk) -> String {
         names.dedup();
         names.join(", ")
     };
+    if let Some(end) = unknown_end(walk) {
+        return format!("not traced: the {end} is unknown");
+    }
     match walk.outcome() {
         Outcome::Passes => match walk.conditions().as_slice() {
             [] => "the call succeeds, as far as the cluster's objects show".to_owned(),
@@ -229,6 +236,15 @@ pub(super) fn result(walk: &Walk) -> String {
             }
         }
     }
+}
+
+/// The name of the end that the evidence lacks, at which the walk ends without a result.
+fn unknown_end(walk: &Walk) -> Option<&'static str> {
+    let last = walk.steps.last().filter(|_| walk.outcome() == Outcome::NotJudged)?;
+    // Steps about an object that was found show it as evidence.
+    let is_lost =
+        last.lacks.as_ref().is_some_and(|lack| lack.without == Outcome::Stops) && last.evidence.is_empty();
+    (is_lost && matches!(last.part, Part::Client | Part::Destination)).then(|| last.part.name())
 }
 
 /// Reachability as text: a row for each client, a column for each port of a Service. Names that are too wide

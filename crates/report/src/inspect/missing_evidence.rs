@@ -2,7 +2,7 @@
 //! The absence of a policy is unknown if policies could not be read.
 
 use super::evidence::NETWORK_POLICIES;
-use super::steps::{Outcome, Part, Walk};
+use super::steps::{Lack, Outcome, Part, Walk};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::model::policy::{POLICY_KINDS, ROUTES};
@@ -36,7 +36,7 @@ fn told_from(part: Part, outcome: Outcome) -> &'static [&'static [Kind]] {
 }
 
 /// Marks steps as not checked if their lists are missing or incomplete: they neither pass nor stop the call,
-/// and the fix of a stopping step is removed.
+/// and the fix of a stopping step is removed, unless it is the right name.
 pub(super) fn take_back(walk: &mut Walk, gaps: &[Missing]) {
     for step in walk.steps.iter_mut().filter(|step| step.outcome != Outcome::NotJudged && !step.counted) {
         let from = told_from(step.part, step.outcome);
@@ -45,9 +45,12 @@ pub(super) fn take_back(walk: &mut Walk, gaps: &[Missing]) {
             _ => None,
         });
         if let Some((kind, why)) = missing {
+            step.lacks = Some(Lack { kind, why: why.clone(), without: step.outcome });
             step.outcome = Outcome::NotJudged;
-            step.lacks = Some((kind, why.clone()));
-            step.fix = None;
+            // A name without an object may be misspelt; other fixes are for a fault that may not exist.
+            if !matches!(step.part, Part::Client | Part::Destination) {
+                step.fix = None;
+            }
         }
     }
 }

@@ -19,11 +19,11 @@ use super::evidence::{Lists, OutboundEvidence, PolicyEvidence, unread_metrics};
 use super::missing_evidence;
 use super::network::Network;
 use super::routed;
-pub use super::steps::{Condition, End, Outcome, ParseTargetError, Part, Step, Walk};
+pub use super::steps::{Condition, End, Lack, Outcome, ParseTargetError, Part, Step, Walk};
 pub use traffic::Traffic;
 
 use crate::checks::{CallFaults, Issuance};
-use crate::command::{Connection, own};
+use crate::command::{Connection, kubectl, own};
 use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::Item;
 use crate::knowledge::{Calls, Knowledge};
@@ -86,8 +86,12 @@ impl<'c> Caller<'c> {
 /// The next step if the client does not exist.
 const NAME_A_CLIENT: &str = "name a pod or a workload as NAMESPACE/NAME";
 
-fn no_client(from: &End) -> String {
-    format!("pod {from} does not exist, and no workload of that name has a pod")
+/// What is known of a client without pods, if `complete` lists were read.
+fn no_client(from: &End, complete: bool) -> String {
+    match complete {
+        true => format!("pod {from} does not exist, and no workload of that name has a pod"),
+        false => format!("the evidence has no pod {from}, and no pod of a workload of that name"),
+    }
 }
 
 /// Whether a pod has started and is not being deleted.
@@ -188,29 +192,34 @@ impl<'a> Mesh<'a> {
         others.into_iter().filter(|pod| self.owners.owner(pod).name == name).collect()
     }
 
-    /// The fix for a name without an object, with the nearest name in the namespace, if any.
-    fn meant(&self, namespace: &str, name: &str, next: &str, with_services: bool) -> String {
+    /// Whether every object of these kinds was read.
+    fn has_all(&self, kinds: &[Kind]) -> bool {
+        let lacks = |missing: &crate::missing::Missing| missing.request.item.kind();
+        !self.gaps().iter().filter_map(lacks).any(|kind| kinds.contains(&kind))
+    }
+
+    /// The nearest name to one without an object, as a question, if there is one.
+    fn meant(&self, namespace: &str, name: &str, with_services: bool) -> Option<String> {
         let (workloads, services) = self.of_namespace(namespace);
         if workloads.is_empty() && services.is_empty() {
             let of_pods = self.policy.pods.iter().map(|pod| pod.metadata.namespace.as_str());
             let near = crate::nearest::closest(namespace, of_pods);
-            return near.map_or_else(
-                || next.to_owned(),
-                |near| {
-                    format!(
-                        "{next}; namespace {namespace} has no pods and no Services: did you mean \
-                                {near}/{name}?"
-                    )
-                },
-            );
+            return near.map(|near| {
+                format!("namespace {namespace} has no pods and no Services: did you mean {near}/{name}?")
+            });
         }
         let services = services.iter().filter(|_| with_services);
         let pods = self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace);
         let names = workloads.iter().chain(services).map(|end| end.name.as_str());
         let known = names.chain(pods.map(|pod| pod.metadata.name.as_str()));
-        match crate::nearest::closest(name, known) {
-            Some(near) => format!("{next}; did you mean {namespace}/{near}?"),
-            None => next.to_owned(),
+        crate::nearest::closest(name, known).map(|near| format!("did you mean {namespace}/{near}?"))
+    }
+
+    /// The next step for a client without pods.
+    fn name_a_client(&self, namespace: &str, name: &str) -> String {
+        match self.meant(namespace, name, false) {
+            Some(meant) => format!("{NAME_A_CLIENT}; {meant}"),
+            None => NAME_A_CLIENT.to_owned(),
         }
     }
 
@@ -246,10 +255,8 @@ impl<'a> Mesh<'a> {
     /// A client that surely does not exist, and the next step.
     pub fn client_missing(&self, from: &End) -> Option<(String, String)> {
         let namespace = from.namespace.as_deref().unwrap_or_default();
-        let lacks_pods =
-            self.gaps().iter().any(|missing| missing.request.item.kind() == Some(crate::objects::Kind::Pod));
-        (!lacks_pods && self.pods_of(namespace, &from.name).is_empty())
-            .then(|| (no_client(from), self.meant(namespace, &from.name, NAME_A_CLIENT, false)))
+        (self.has_all(&[Kind::Pod]) && self.pods_of(namespace, &from.name).is_empty())
+            .then(|| (no_client(from, true), self.name_a_client(namespace, &from.name)))
     }
 
     /// The target, and an example, if it needs a port that was not given: a pod, or a Service without exactly
@@ -320,12 +327,9 @@ impl<'a> Mesh<'a> {
         };
         let meshed = clients.iter().filter(is_ready).find(|pod| pod.spec.proxy().is_some());
         let Some(client) = meshed.or(clients.iter().find(is_ready)).or(clients.first()).copied() else {
-            walk.step(Part::Client, Outcome::Stops, no_client(from)).fix(self.meant(
-                namespace,
-                &from.name,
-                NAME_A_CLIENT,
-                false,
-            ));
+            let complete = self.has_all(&[Kind::Pod, Kind::ReplicaSet, Kind::Job]);
+            walk.step(Part::Client, Outcome::Stops, no_client(from, complete))
+                .fix(self.name_a_client(namespace, &from.name));
             return walk;
         };
         if let Some(caller) = self.client(&mut walk, client) {
@@ -411,11 +415,23 @@ impl<'a> Mesh<'a> {
                     .fix(format!("name it: {to}:PORT"));
             }
             (None, _) => {
-                let says =
-                    format!("no Service {namespace}/{name} exists, and no workload or pod of that name");
-                let next = format!("list them: kubectl -n {namespace} get services,pods");
-                walk.step(Part::Destination, Outcome::Stops, says)
-                    .fix(self.meant(namespace, name, &next, true));
+                let complete = self.has_all(&[Kind::Service, Kind::Pod, Kind::ReplicaSet, Kind::Job]);
+                let says = match complete {
+                    true => {
+                        format!("no Service {namespace}/{name} exists, and no workload or pod of that name")
+                    }
+                    false => {
+                        format!(
+                            "the evidence has no Service {namespace}/{name}, and no workload or pod of that name"
+                        )
+                    }
+                };
+                let fix = match self.meant(namespace, name, true) {
+                    Some(meant) => format!("{meant} To list all:"),
+                    None => "list them:".to_owned(),
+                };
+                let list = kubectl().namespace(namespace).words("get services,pods");
+                walk.step(Part::Destination, Outcome::Stops, says).fix(fix).paste(self.command(list));
             }
         }
     }

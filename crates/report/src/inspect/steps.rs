@@ -180,8 +180,19 @@ pub struct Step {
     pub numbered: Vec<(String, Vec<String>)>,
     /// Whether counters of a proxy decide the outcome.
     pub counted: bool,
-    /// The kind of object without which it is not known, and why it was not read.
-    pub lacks: Option<(Kind, Why)>,
+    /// The missing evidence without which it is not known.
+    pub lacks: Option<Lack>,
+}
+
+/// The missing evidence of a step.
+#[derive(Debug, Clone)]
+pub struct Lack {
+    /// The kind of object.
+    pub kind: Kind,
+    /// Why it was not read.
+    pub why: Why,
+    /// The outcome from the evidence that was read.
+    pub without: Outcome,
 }
 
 /// The step of a fix that runs the checks.
@@ -330,7 +341,7 @@ impl Step {
     /// The conclusion, with the evidence without which it is not known.
     pub fn in_full(&self) -> Cow<'_, str> {
         match &self.lacks {
-            Some((kind, why)) => {
+            Some(Lack { kind, why, .. }) => {
                 Cow::Owned(format!("{}, as far as the evidence shows: {}: {why}", self.says, kind.resource()))
             }
             None => Cow::Borrowed(&self.says),

@@ -361,6 +361,14 @@ fn lacks_its_proxy(pod: &Pod, port: u16) -> bool {
         && !declared.any(|known| known.container_port == port)
 }
 
+/// Whether the pod's own containers declare ports, but not this one, which is not one of the proxy either.
+pub(super) fn declares_others(pod: &Pod, port: u16) -> bool {
+    let mut declared = pod.spec.all_containers().flat_map(|container| &container.ports);
+    let of_app = pod.spec.all_containers().filter(|container| !container.name.starts_with("linkerd-"));
+    let says_any = of_app.flat_map(|container| &container.ports).next().is_some();
+    says_any && !OF_PROXY.contains(&port) && !declared.any(|known| known.container_port == port)
+}
+
 /// Whether the pod's own containers can serve the port, from their declarations; `false` if none of them
 /// runs.
 fn serves(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod, port: u16) -> bool {
@@ -377,11 +385,9 @@ fn serves(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod, port: u16) -> bool {
             .paste(mesh.described(pod));
         return false;
     }
-    let declared = || pod.spec.all_containers().flat_map(|container| &container.ports);
-    let of_app = pod.spec.all_containers().filter(|container| !container.name.starts_with("linkerd-"));
-    let says_any = of_app.flat_map(|container| &container.ports).next().is_some();
-    if says_any && !OF_PROXY.contains(&port) && !declared().any(|known| known.container_port == port) {
-        let known: Vec<String> = declared().map(|known| known.container_port.to_string()).collect();
+    if declares_others(pod, port) {
+        let declared = pod.spec.all_containers().flat_map(|container| &container.ports);
+        let known: Vec<String> = declared.map(|known| known.container_port.to_string()).collect();
         let says = format!(
             "no container of pod {} declares port {port}: it may have no listener",
             pod.metadata.name

@@ -1,6 +1,7 @@
 //! Step of a walk for a Service: its port, its routes, and the next destination.
 
 use super::endpoints::none_ready;
+use super::pod::declares_others;
 use super::{Caller, Mesh, skipped, skips, subject};
 use crate::checks::EndpointCaller;
 use crate::command::meshdoctor;
@@ -177,6 +178,14 @@ impl<'a> Mesh<'a> {
             return None;
         }
         let since = self.knowledge.upgrades().undeclared_ports_since(with_profile);
+        if self.no_pod_declares(service, port) {
+            let says = format!(
+                "{undeclared}, and no container of its pods does: this release sends the call to port {port} of a pod, \
+                 which may have no listener; from {since} on, it is rejected"
+            );
+            walk.step(Part::Service, Outcome::NotJudged, says).evidence(evidence).fix(fix);
+            return Some(Err(port));
+        }
         let says = format!(
             "{undeclared}: this release sends the call to port {port} of its pods; from {since} on, it is rejected"
         );
@@ -184,6 +193,17 @@ impl<'a> Mesh<'a> {
             .evidence(evidence)
             .fix(format!("before an upgrade to {since} or later, {fix}"));
         Some(Err(port))
+    }
+
+    /// Whether the Service selects pods whose containers all declare ports, but none of them this one.
+    fn no_pod_declares(&self, service: &Service, port: u16) -> bool {
+        let selector = &service.spec.selector;
+        let is_selected = |pod: &&Pod| {
+            pod.metadata.namespace == service.metadata.namespace
+                && selector.iter().all(|(key, value)| pod.metadata.label(key) == Some(value))
+        };
+        let mut pods = self.policy.pods.iter().filter(is_selected).peekable();
+        !selector.is_empty() && pods.peek().is_some() && pods.all(|pod| declares_others(pod, port))
     }
 
     /// Continues to the backends of routes, each of which receives a part of the calls.
