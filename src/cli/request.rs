@@ -12,7 +12,7 @@ use crate::command::own;
 use crate::finding::{Confidence, Severity};
 use crate::knowledge::{Knowledge, KnownDefect};
 use crate::nearest::closest;
-use crate::policy::{Gate, Policy};
+use crate::policy::{Gate, Policy, UnknownCheck};
 
 /// The selection and the gate, without waivers and baseline.
 pub(super) fn policy(args: &Check) -> anyhow::Result<Policy> {
@@ -88,6 +88,13 @@ pub(super) fn select(policy: &Policy, knowledge: &Knowledge) -> anyhow::Result<V
     let checks = policy.select().map_err(|error| {
         let flag = if policy.only.contains(&error.word) { "only" } else { "skip" };
         let said = config::flag(flag, &error.word);
+        let error = match knowledge.known_defects().row(&error.word) {
+            Some(row) => {
+                let nearest = Some(format!("{}/{}", checks::KNOWN_DEFECT, row.id));
+                UnknownCheck { nearest, ..error }
+            }
+            None => error,
+        };
         Stop::usage(format!("{said}: {error}"), format!("{} lists all checks", own("list")))
     })?;
     for id in policy.known_defects() {

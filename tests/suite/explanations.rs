@@ -171,6 +171,16 @@ fn texts_are_explained_on_the_command_line() {
 const RESPONSE: &str = "< HTTP/1.1 504 Gateway Timeout\n< l5d-proxy-error: logical service 10.96.5.13:80: route default.http: backend Service.shop.api:80: Service.shop.api:80: service in fail-fast\n< connection: close\n< date: Wed, 25 Nov 2026 21:08:18 GMT\n";
 
 #[test]
+fn a_known_defect_is_explained_with_the_command_that_looks_for_it() {
+    for (id, next) in
+        [("server-invalid-selector", "next  meshdoctor check --only known-defect/server-invalid-selector\n")]
+    {
+        let said = ran_to(0, meshdoctor(&["explain", &format!("known-defect/{id}")])).out;
+        assert!(said.starts_with(&format!("known-defect/{id}  ")) && said.ends_with(next), "{said}");
+    }
+}
+
+#[test]
 fn standard_input_is_one_response_or_many_lines() {
     let said = piped(RESPONSE, &["-o", "json"]);
     let document = said.document();

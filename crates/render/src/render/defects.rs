@@ -7,7 +7,9 @@ use serde::Serialize;
 use super::json;
 use super::look::Look;
 use super::text::{count, wrap};
+use crate::checks::KNOWN_DEFECT;
 use crate::checks::words::sentence;
+use crate::command::{Call, meshdoctor};
 use crate::finding::Severity;
 use crate::knowledge::{AffectedComponent, Knowledge, KnownDefect};
 
@@ -25,13 +27,27 @@ pub fn table(knowledge: &Knowledge, look: Look) -> String {
 
 /// One defect, with its references.
 pub fn text(row: &KnownDefect, knowledge: &Knowledge, look: Look) -> String {
-    let mut text = String::new();
+    let mut text = format!("{KNOWN_DEFECT}/");
     write_row(row, knowledge, look, &mut text);
     if !row.references.is_empty() {
         _ = writeln!(text, "\nRead more");
         row.references.iter().for_each(|link| _ = writeln!(text, "  {link}"));
     }
+    if let Some(check) = check_of(row) {
+        _ = writeln!(text, "\nnext  {check}");
+    }
     text
+}
+
+/// The command that looks for one defect in the cluster, if a check can see it.
+fn check_of(row: &KnownDefect) -> Option<Call> {
+    let check = meshdoctor().words("check");
+    if let Some(other) = &row.reported_by {
+        return Some(check.option("--only", other.as_str()));
+    }
+    let trigger = row.trigger.as_ref().filter(|_| row.unseen.is_none())?;
+    let check = if trigger.log_rows().next().is_some() { check.words("--logs") } else { check };
+    Some(check.option("--only", format!("{KNOWN_DEFECT}/{}", row.id)))
 }
 
 fn write_row(row: &KnownDefect, knowledge: &Knowledge, look: Look, text: &mut String) {
