@@ -6,7 +6,7 @@ use super::reach::identity::{issuer_item, roots_item};
 use super::refused::{self, RefusedRoute};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Scope};
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, KnownDefect};
 use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::model::availability::{ControlPlane, State};
@@ -185,6 +185,8 @@ pub struct PolicyEvidence<'a> {
     pub version: Option<LinkerdVersion>,
     /// The ports and address ranges that linkerd-cni skips.
     pub cni: CniSkips,
+    /// The known defect of the installed release with invalid selectors of Servers: its id and title.
+    pub selector_defect: Option<(String, String)>,
     /// States that the policy controller is not ready, so that running proxies may hold other policy.
     pub away: Option<String>,
     /// Missing evidence.
@@ -227,7 +229,20 @@ impl<'a> PolicyEvidence<'a> {
                 let away = policy_controller_down(pods, &cluster.namespaces.control_plane, knows_pods);
                 let accounts = accounts(cluster);
                 let cni = cni_skips(cluster);
-                Ok(PolicyEvidence { index, pods, external, refused, accounts, version, cni, away, gaps })
+                let selector_defect =
+                    version.as_ref().and_then(|version| selector_defect(version, knowledge));
+                Ok(PolicyEvidence {
+                    index,
+                    pods,
+                    external,
+                    refused,
+                    accounts,
+                    version,
+                    cni,
+                    selector_defect,
+                    away,
+                    gaps,
+                })
             }
             Err(trouble) => Err((trouble, gaps)),
         }
@@ -237,6 +252,19 @@ impl<'a> PolicyEvidence<'a> {
     pub fn workload(&self, pod: &'a Pod) -> Option<Workload<'a>> {
         Workload::of_pod(pod, self.index.controller.quirks)
     }
+}
+
+/// The known defect of a release that an invalid pod selector of a Server triggers.
+fn selector_defect(version: &LinkerdVersion, knowledge: &Knowledge) -> Option<(String, String)> {
+    let servers = Kind::Server.resource();
+    let is_of_selectors = |row: &&KnownDefect| {
+        let trigger = row.trigger.as_ref();
+        trigger
+            .is_some_and(|trigger| *trigger.kinds == [servers.clone()] && trigger.path == "spec.podSelector")
+            && row.affects(version, knowledge.minors()).is_some()
+    };
+    let mut rows = knowledge.known_defects().rows().iter();
+    rows.find(is_of_selectors).map(|row| (row.id.clone(), row.title.clone()))
 }
 
 /// The reason why the settings of linkerd-cni are unknown. Without a namespace of linkerd-cni they are not requested.

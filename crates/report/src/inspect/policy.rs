@@ -9,6 +9,8 @@ use std::str::FromStr;
 use serde_json::{Map, Value, json};
 
 use super::evidence::PolicyEvidence;
+use crate::checks::KNOWN_DEFECT;
+use crate::command::meshdoctor;
 use crate::item::Item;
 use crate::missing::Missing;
 use crate::model::owners::{Owners, workload_of};
@@ -289,7 +291,13 @@ fn unselecting<'a>(
     idle.map(|read| {
         let selector = read.server.spec.pod_selector.as_ref();
         let why = match selector.and_then(|selector| selector.invalid()) {
-            Some(why) => format!("its selector is invalid: {why}"),
+            Some(why) => match &evidence.selector_defect {
+                Some((id, title)) => {
+                    let check = meshdoctor().words("check --only").arg(format!("{KNOWN_DEFECT}/{id}"));
+                    format!("its selector is invalid: {why}. Known defect of this release: {title}: {check}")
+                }
+                None => format!("its selector is invalid: {why}"),
+            },
             None => "it selects no pod and no ExternalWorkload".to_owned(),
         };
         (Kind::Server, read.server.metadata.key(), Cow::from(why))
