@@ -56,6 +56,17 @@ fn comment(text: &mut String, said: &str) {
 /// The result of the comparison.
 pub fn proof(compared: &Comparison) -> Vec<String> {
     let allowed = compared.kept + compared.denied.len();
+    let is_unproven = allowed == 0 && compared.opened.is_empty() && !compared.unknown.is_empty();
+    if is_unproven {
+        let unknown = compared.unknown.len() + compared.left;
+        let of = match unknown {
+            1 => "of the only connection".to_owned(),
+            _ => format!("of all {}", count(unknown, "connection", "connections")),
+        };
+        let mut lines = vec![format!("not proven: the outcome {of} today is unknown")];
+        lines.extend(shown(&compared.unknown).map(|pair| format!("unknown: {pair}")));
+        return lines;
+    }
     let mut lines = vec![format!(
         "proof: {} of {} that are allowed today stay allowed ({}, {})",
         compared.kept,
