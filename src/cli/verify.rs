@@ -323,6 +323,20 @@ pub(super) fn is_report(path: &Path) -> bool {
     read && memchr::memmem::find(&head, mark.as_bytes()).is_some()
 }
 
+/// Whether a text contains objects of Kubernetes instead of a report: it begins with their keys, as JSON or YAML.
+fn is_dump(bytes: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+    let words: String = head.chars().filter(|c| !c.is_whitespace()).collect();
+    let is_json = ["{\"apiVersion\":", "{\"kind\":", "{\"items\":[", "[{\"apiVersion\":", "[{\"kind\":"]
+        .iter()
+        .any(|begin| words.starts_with(begin));
+    let is_yaml = |line: &str| ["apiVersion: ", "kind: ", "items:"].iter().any(|key| line.starts_with(key));
+    is_json || (!words.starts_with(['{', '[']) && head.lines().any(is_yaml))
+}
+
+/// Number of bytes at the beginning of a file that show its form.
+const HEAD: usize = 512;
+
 /// Reads a report from its file.
 pub(super) fn read(path: &Path, flag: &str) -> Result<Document, Stop> {
     let next = format!("{flag} needs the output file of {}", own("check -o json=FILE"));
@@ -349,6 +363,13 @@ pub(super) fn read(path: &Path, flag: &str) -> Result<Document, Stop> {
             format!("{shown} is an archive, not a report"),
             format!("for a bundle or ticket, run {check}"),
         ));
+    }
+    if bytes.trim_ascii().is_empty() {
+        return Err(Stop::usage(format!("{shown}: the file is empty"), next));
+    }
+    if is_dump(&bytes) {
+        let check = Command::from(meshdoctor().words("check").arg(Arg::path(shown.to_string())));
+        return Err(Stop::usage(format!("{shown} is a dump, not a report"), format!("check it: {check}")));
     }
     let tag: Tag = serde_json::from_slice(&bytes).map_err(|error| match error.is_eof() {
         true => Stop::usage(format!("{shown} is incomplete: the document ends in the middle"), next.clone()),

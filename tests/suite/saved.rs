@@ -116,3 +116,19 @@ fn a_report_of_the_first_release_is_shown() {
         assert!(!shown.out.is_empty(), "{form}");
     }
 }
+
+#[test]
+fn a_file_that_is_not_a_report_names_the_command_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = r#"{"apiVersion": "v1", "kind": "List", "items": []}"#;
+    for (text, said) in [
+        ("", "the file is empty"),
+        (list, "is a dump, not a report\n  check it: meshdoctor check "),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n", "is a dump, not a report"),
+        (r#"{"a": 1}"#, "is not a report: missing field"),
+    ] {
+        let file = write(folder.path(), "file", text);
+        let ran = ran_to(2, meshdoctor(&["report", &file]));
+        assert!(ran.err.contains(said), "{text}: {}", ran.err);
+    }
+}
