@@ -211,6 +211,14 @@ fn evidence_that_is_not_newer_shows_nothing() {
         assert_eq!(value["verdict"]["fixed"], 0, "{at}");
         assert_eq!(value["verdict"]["stillThere"], 0, "{at}");
     }
+    // One line for all findings, and the command for newer evidence.
+    let old = folder.bundle(DEMO, State::Before, BEFORE);
+    let text =
+        ran(meshdoctor(&["check", "--verify", report.to_str().unwrap(), "--bundle", old.to_str().unwrap()]));
+    assert_eq!(text.status, 4, "{}", text.out);
+    assert!(text.out.contains("findings was checked: the evidence is from"), "{}", text.out);
+    assert!(text.out.contains("  meshdoctor check --verify "), "{}", text.out);
+    assert!(!text.out.contains("not checked  "), "{}", text.out);
     // A new bundle with old files of nodes.
     let after = folder.bundle(DEMO, State::After, AFTER);
     for node in fs::read_dir(after.join("nodes")).unwrap() {

@@ -10,6 +10,7 @@ use super::document::{About, Before, Cluster, Invocation, Origin, Tool};
 use super::json;
 use super::look::Look;
 use super::text::{clean, count, pad, some_of, wrap};
+use crate::command::{Arg, meshdoctor};
 use crate::exit;
 use crate::finding::{Finding, Place, Severity};
 use crate::model::cluster::TimeSource;
@@ -49,12 +50,21 @@ pub fn table(verification: &Verification, look: Look) -> String {
     text.push('\n');
     let shared = shared_reason(&verification.findings);
     if let Some(reason) = shared {
-        for line in wrap(&clean(&format!("All of them: {reason}")), look.prose()) {
+        let number = verification.findings.len();
+        for line in
+            wrap(&clean(&format!("None of the {number} findings was checked: {reason}")), look.prose())
+        {
             _ = writeln!(text, "{line}");
         }
-        text.push('\n');
+        _ = writeln!(text, "To check them on the cluster:");
+        let again = meshdoctor().words("check --verify").arg(Arg::path(verification.file.as_str()));
+        _ = writeln!(text, "  {}", look.command(&clean(&again.to_string())));
+        if look.verbose {
+            text.push('\n');
+        }
     }
-    for verified in in_order(&verification.findings) {
+    for verified in in_order(&verification.findings).into_iter().filter(|_| shared.is_none() || look.verbose)
+    {
         finding(verified, shared, look, &mut text);
     }
     if let Some(traffic) = &verification.traffic {
@@ -106,9 +116,13 @@ fn state_label(state: State) -> &'static str {
     }
 }
 
-/// The reason of the outcome of all findings, if there is one and several findings share it.
+/// The reason why no finding was checked, if several findings share it, and no single one can be checked on its own.
 fn shared_reason(findings: &[Verified]) -> Option<&str> {
-    let mut reasons = findings.iter().flat_map(|verified| &verified.subjects).map(|subject| &subject.reason);
+    let subjects = || findings.iter().flat_map(|verified| &verified.subjects);
+    if subjects().any(|subject| subject.state != State::NotChecked || subject.close.is_some()) {
+        return None;
+    }
+    let mut reasons = subjects().map(|subject| &subject.reason);
     let first = reasons.next()?.as_deref()?;
     (findings.len() > 1 && reasons.all(|reason| reason.as_deref() == Some(first))).then_some(first)
 }
