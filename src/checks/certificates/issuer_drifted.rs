@@ -7,7 +7,7 @@ use super::stranded;
 use crate::certificates::{Certificate, Trust, Validity, trust};
 use crate::checks::control_plane::installation;
 use crate::checks::{Context, Judgement, Unjudged, Verdict, dates, upgrade};
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Remedy, Severity, StepKind};
 use crate::model::managed_by::Installer;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let said = |certificate: &Certificate| {
         format!("{}: {}", certificate.summary(), dates::dates(certificate, ctx.now()))
     };
-    let remedy = stranded::later(ctx, "issuer-drifted").unwrap_or_else(|| {
+    let remedy = stranded::later(ctx, "issuer-drifted", Severity::Warning).unwrap_or_else(|| {
         let act = "Store the current issuer in the installation";
         upgrade::step(ctx, Remedy::new(), StepKind::Command, act, upgrade::Options::none())
     });

@@ -6,7 +6,7 @@ use super::{remedy, stranded};
 use crate::certificates::Validity;
 use crate::checks::dates::{self, ExpiryWindow};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Finding, Remedy};
+use crate::finding::{Finding, Remedy, Severity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx)?;
@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: ExpiryWindow) -> Finding {
-    let steps = stranded::later(ctx, "issuer-expiring").unwrap_or_else(|| {
+    let steps = stranded::later(ctx, "issuer-expiring", Severity::Warning).unwrap_or_else(|| {
         let steps = remedy::new_issuer(ctx, Remedy::new());
         remedy::see_it_loaded(ctx, remedy::put_issuer(ctx, steps, Some(issuer)))
     });

@@ -7,7 +7,7 @@ use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{ControlPlane, foreign_pods, strands_proxies};
 use crate::checks::upgrade::{self, Options};
 use crate::command::{Command, kubectl, meshdoctor, program};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::{Remedy, Severity, StepKind};
 use crate::model::managed_by::Installer;
 use crate::model::owners::Owner;
 use crate::objects::Secret;
@@ -18,10 +18,11 @@ use crate::redact::STORED_VALUES;
 const FIRST: &str = "data-plane-anchors-disjoint";
 
 /// The remedy of a finding that can wait, which would restart the control plane: its steps follow that repair. `None`
-/// if no proxy would be cut off.
-pub(in crate::checks) fn later(ctx: &Context<'_>, check: &'static str) -> Option<Remedy> {
+/// if no proxy would be cut off. The steps of an info are printed only on request.
+pub(in crate::checks) fn later(ctx: &Context<'_>, check: &'static str, severity: Severity) -> Option<Remedy> {
     let act = format!("After the steps of {FIRST}, run this command: it prints the steps for this finding");
     let print = meshdoctor().words("check --only").arg(format!("{FIRST},{check}"));
+    let print = if severity == Severity::Info { print.words("-v") } else { print };
     strands_proxies(ctx).then(|| Remedy::new().run(StepKind::Note, act, print))
 }
 

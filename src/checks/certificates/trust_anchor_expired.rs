@@ -69,7 +69,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
         Role::OneOfSeveral | Role::Unused if validity == Validity::NotYet => {
             steps.step(StepKind::Note, "Wait until it is valid, or remove it from the bundle until then")
         }
-        Role::OneOfSeveral | Role::Unused => stranded::later(ctx, "trust-anchor-expired")
+        Role::OneOfSeveral | Role::Unused => stranded::later(ctx, "trust-anchor-expired", Severity::Warning)
             .unwrap_or_else(|| remedy::take_out_anchor(ctx, steps, anchor)),
     };
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));

@@ -75,7 +75,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindo
         .evidences(anchor.evidence(&said))
         .evidences(sooner.map(|issuer| issuer.quoted(dates::dates(issuer.certificate(), ctx.now()))))
         .parameter(anchor.certificate.print())
-        .remedy(stranded::later(ctx, "trust-anchor-expiring").unwrap_or_else(steps))
+        .remedy(stranded::later(ctx, "trust-anchor-expiring", Severity::Warning).unwrap_or_else(steps))
         .tie(anchor_tie(anchor.certificate))
         .tie(identity_deployment(ctx));
     // Only a new root requires a new issuer.

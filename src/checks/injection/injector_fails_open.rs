@@ -109,7 +109,7 @@ fn finding(
         .timeline(timeline(ctx, victims))
         .remedy(match egress {
             Some(_) => renewed(ctx, victims),
-            None => later(ctx, "injector-fails-open")
+            None => later(ctx, "injector-fails-open", Severity::Info)
                 .filter(|_| victims.is_empty())
                 .unwrap_or_else(|| remedy(ctx, victims, windows.is_empty())),
         });
