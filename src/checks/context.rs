@@ -193,6 +193,11 @@ impl<'a> Context<'a> {
         self.cluster.live || self.cluster.time_source != TimeSource::Clock
     }
 
+    /// Whether the evaluation time is a statement of the operator (`--at`), and not of a clock.
+    pub fn is_time_given(&self) -> bool {
+        self.cluster.time_source == TimeSource::Flag
+    }
+
     /// The namespaces of the control plane and of linkerd-cni.
     pub fn namespaces(&self) -> &'a Namespaces {
         &self.cluster.namespaces

@@ -63,6 +63,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let (slow, skewed): (Vec<Off<'_>>, Vec<Off<'_>>) = off.into_iter().partition(Off::may_be_healthy);
+    if ctx.is_time_given() && !skewed.is_empty() && skewed.len() == judged && is_one_shift(&skewed) {
+        return Err(ctx.missing(Item::List(Kind::Node), Why::NotCaptured, other_time(&skewed)).into());
+    }
     let mut findings: Vec<Finding> = if skewed.len() == judged && judged > 1 && is_one_shift(&skewed) {
         vec![this_clock(ctx, &skewed)]
     } else {
@@ -76,6 +79,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn is_one_shift(off: &[Off<'_>]) -> bool {
     let aways = || off.iter().map(|off| off.away);
     aways().min().zip(aways().max()).is_some_and(|(least, most)| most - least <= LATE)
+}
+
+/// The missing time of the list, if the given one does not fit the heartbeats.
+fn other_time(off: &[Off<'_>]) -> String {
+    let nearest = off.iter().map(|off| off.away).min_by_key(|away| away.abs()).unwrap_or_default();
+    let side = if nearest.is_negative() { "before" } else { "after" };
+    let minutes = nearest.abs().as_mins();
+    format!("the time when they were listed: --at is {minutes} min {side} the last heartbeat of every node")
 }
 
 fn this_clock(ctx: &Context<'_>, off: &[Off<'_>]) -> Finding {
