@@ -61,7 +61,7 @@ pub(super) fn need_control_plane(ctx: &Context<'_>) -> Result<(), Unjudged> {
 
 /// The correlation key of findings about the identity of the mesh, shared with the Deployment that
 /// needs it.
-pub(super) fn identity_deployment(ctx: &Context<'_>) -> Tie {
+pub(in crate::checks) fn identity_deployment(ctx: &Context<'_>) -> Tie {
     Tie::Workload(
         "Deployment".to_owned(),
         ctx.namespaces().control_plane.clone(),

@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 
 use super::algorithms::unsupported_curve;
+use super::cert_manager_meshed::renewal_of;
 use super::identity::{ISSUER, identity_deployment, issuer};
 use crate::certificates::Key;
 use crate::checks::policy::defined;
@@ -148,6 +149,7 @@ fn not_ready(ctx: &Context<'_>, managed: &ManagedCertificate) -> Option<Finding>
         )
         .severity(Severity::Warning)
         .parameter("ready")
+        .tie(renewal_of(managed))
         .evidence(field(managed, "status.conditions[Ready]", format!("False: {}", said.join(": "))))
         .evidences(managed.status.not_after.get().map(|at| field(managed, "status.notAfter", at.to_string())))
         .remedy(

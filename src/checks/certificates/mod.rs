@@ -3,11 +3,13 @@
 
 use super::{Check, row};
 
+pub(in crate::checks) use identity::identity_deployment;
 pub(in crate::checks) use node_clock_off::synchronized;
 
 mod algorithms;
 mod anchor_replaced_at_renewal;
 mod beyond_identity;
+mod cert_manager_meshed;
 mod control_plane_anchors_stale;
 mod data_plane_anchors_disjoint;
 mod data_plane_anchors_stale;
@@ -64,6 +66,7 @@ pub(super) use stranded::later;
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("certificates", "anchor-replaced-at-renewal", anchor_replaced_at_renewal),
+    row!("certificates", "cert-manager-meshed", cert_manager_meshed),
     row!("certificates", "control-plane-anchors-stale", control_plane_anchors_stale),
     row!("certificates", "data-plane-anchors-disjoint", data_plane_anchors_disjoint),
     row!("certificates", "data-plane-anchors-stale", data_plane_anchors_stale),

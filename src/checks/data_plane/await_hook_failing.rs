@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::checks::certificates::identity_deployment;
+use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -118,6 +120,10 @@ fn finding(
         .remedy(remedy);
     match late {
         true => finding.severity(crate::finding::Severity::Warning),
-        false => finding,
+        // The proxy waits for its certificate and for answers of these components.
+        false => ["identity", "destination"]
+            .into_iter()
+            .fold(finding, |finding, component| finding.tie(component_missing(component)))
+            .tie(identity_deployment(ctx)),
     }
 }

@@ -6,6 +6,7 @@ mod stage;
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::checks::certificates::identity_deployment;
 use crate::checks::probe_events::ProbeEvents;
 use crate::checks::restart::of_namespaces;
 use crate::checks::serving::component_missing;
@@ -91,7 +92,8 @@ fn finding(
         // An unready proxy waits for answers of these components.
         Stage::Unready => ["identity", "destination"]
             .into_iter()
-            .fold(finding, |finding, component| finding.tie(component_missing(component))),
+            .fold(finding, |finding, component| finding.tie(component_missing(component)))
+            .tie(identity_deployment(ctx)),
         Stage::Lost
         | Stage::Unprobed
         | Stage::Unanswered

@@ -1,0 +1,168 @@
+//! `cert-manager-meshed`: the controller of cert-manager has a proxy, whose certificate depends on the issuer that
+//! the controller renews.
+
+use std::collections::BTreeMap;
+
+use super::identity::{BUNDLE, ISSUER, TRUST_ROOTS, identity_deployment, issuer};
+use super::managed_anchor::holds;
+use crate::certificates::{Validity, from_restored_bundle};
+use crate::checks::policy::defined;
+use crate::checks::restart::is_injected_by_hand;
+use crate::checks::{Context, Judgement, Unjudged, rewrite};
+use crate::command::{Command, kubectl, linkerd};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
+use crate::item::Scope;
+use crate::model::injection::INJECT;
+use crate::model::managed_by::ManagedBy;
+use crate::model::owners::Owner;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{CertManagerCertificate, ConfigMap, Deployment, ManagedCertificate, Pod};
+
+/// Maximum number of quoted pods.
+const QUOTED: usize = 2;
+/// The repository of the controller's image.
+const IMAGE: &str = "/cert-manager-controller";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let managed = managed(ctx)?;
+    if managed.is_empty() {
+        return Err(Unjudged::not_applicable("cert-manager issues neither the issuer nor the trust anchor"));
+    }
+    let all: Vec<&Pod> = ctx.partial_list::<Pod>()?.iter().filter(|pod| is_controller(pod)).collect();
+    let owners = ctx.owners();
+    let mut groups: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
+    for pod in all.iter().filter(|pod| pod.spec.proxy().is_some()) {
+        groups.entry(owners.owner(pod)).or_default().push(pod);
+    }
+    // One ready controller renews everything.
+    let ended = match all.iter().any(|pod| pod.is_ready()) {
+        true => None,
+        false => managed.iter().copied().find(|one| is_expired(ctx, one)),
+    };
+    let findings = groups.iter().map(|(owner, pods)| {
+        let waits = |pod: &&Pod| !pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
+        let ended = ended.filter(|_| pods.iter().all(|pod| waits(pod)));
+        finding(ctx, owner, pods, managed[0], ended)
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Links the renewal of a certificate to the controller that does not run.
+pub(super) fn renewal_of(managed: &ManagedCertificate) -> Tie {
+    let (namespace, name) = managed.metadata.key();
+    Tie::Fact(format!("renewal of {namespace}/{name}"))
+}
+
+/// The Certificates of the issuer, then those of trust anchors.
+fn managed<'a>(ctx: &Context<'a>) -> Result<Vec<&'a ManagedCertificate>, Unjudged> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let all = defined::<CertManagerCertificate>(ctx)?;
+    let is_issuer =
+        |one: &&ManagedCertificate| one.metadata.namespace == home && one.spec.secret_name.as_str() == ISSUER;
+    let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
+    let anchors = roots.and_then(|roots| from_restored_bundle(roots.data.get(BUNDLE)?).ok());
+    let anchors = anchors.unwrap_or_default();
+    let is_anchor = |one: &&ManagedCertificate| anchors.iter().any(|anchor| holds(one, anchor));
+    let of_issuer = all.iter().filter(is_issuer);
+    let of_anchor = all.iter().filter(|one| !is_issuer(one)).filter(is_anchor);
+    Ok(of_issuer.chain(of_anchor).collect())
+}
+
+/// Whether a pod runs the controller of cert-manager, which issues and renews.
+fn is_controller(pod: &Pod) -> bool {
+    let label = |key: &str, value: &str| pod.metadata.label(key) == Some(value);
+    let is_of_image = |image: &str| {
+        let path = image.split('@').next().unwrap_or_default();
+        path.rsplit_once('/')
+            .is_some_and(|(_, last)| format!("/{}", last.split(':').next().unwrap_or_default()) == IMAGE)
+    };
+    !pod.is_finished()
+        && pod.metadata.deletion_timestamp.is_none()
+        && (pod.spec.containers.iter().any(|container| is_of_image(&container.image))
+            || label("app.kubernetes.io/name", "cert-manager")
+                && label("app.kubernetes.io/component", "controller"))
+}
+
+/// Whether the certificate of a Certificate has expired: that of the issuer by its Secret, if available.
+fn is_expired(ctx: &Context<'_>, managed: &ManagedCertificate) -> bool {
+    let home = ctx.namespaces().control_plane.as_str();
+    let is_issuer = managed.metadata.namespace == home && managed.spec.secret_name.as_str() == ISSUER;
+    match issuer(ctx) {
+        Ok(issuer) if is_issuer => issuer.certificate().validity(ctx.now()) == Validity::Over,
+        _ => managed.status.not_after.get().is_some_and(|at| at < ctx.now()),
+    }
+}
+
+/// The finding for the pods of one owner. `ended`: the expired certificate, if none of the controllers can renew it.
+fn finding(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    pods: &[&Pod],
+    managed: &ManagedCertificate,
+    ended: Option<&ManagedCertificate>,
+) -> Finding {
+    let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let message = match ended {
+        Some(_) => {
+            "cert-manager waits for its proxy, which gets no certificate, since the issuer or trust anchor has \
+             expired. So cert-manager cannot renew it"
+        }
+        None => {
+            "cert-manager renews the issuer, and its controller has a proxy. If the issuer expires, a new pod of \
+             the controller gets no certificate and cannot renew the issuer"
+        }
+    };
+    let shown = ended.unwrap_or(managed);
+    let (namespace, name) = shown.metadata.key();
+    let object = format!("Certificate {namespace}/{name}");
+    let proxies = pods.iter().take(QUOTED).map(|pod| {
+        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let ready = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
+        Evidence::field(
+            object,
+            format!("containers[{PROXY_CONTAINER}]"),
+            if ready { "ready" } else { "not ready" },
+        )
+    });
+    let finding = ctx
+        .finding(owner.subject(names), message)
+        .evidence(Evidence::field(&object, "spec.secretName", shown.spec.secret_name.as_str()))
+        .evidences(proxies)
+        .remedy(remedy(ctx, owner, pods, ended.is_some()));
+    match ended {
+        Some(ended) => finding.tie(renewal_of(ended)).tie(identity_deployment(ctx)),
+        None => finding.severity(Severity::Warning).explains_nothing(),
+    }
+}
+
+fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], is_blocked: bool) -> Remedy {
+    let by_hand = pods.iter().any(|pod| is_injected_by_hand(pod));
+    let target = owner.restartable();
+    let known = ctx.optional_list::<Deployment>().iter().map(|one| &one.metadata);
+    let known = known.filter(|_| owner.kind == "Deployment");
+    let known = known.into_iter().find(|meta| meta.key() == (owner.namespace.as_str(), owner.name.as_str()));
+    let git = known.and_then(|meta| ManagedBy::from_metadata(meta).in_git());
+    let act = "Remove the proxy from the pod template, which contains it";
+    let remedy = match (&target, git) {
+        _ if !by_hand => Remedy::new(),
+        (_, Some(git)) => Remedy::new().step(StepKind::Note, format!("{act}; {git}")),
+        (Some(target), None) => {
+            let get = kubectl().namespace(&owner.namespace).words("get").operand(target).words("-o yaml");
+            // `apply` would keep containers that it has not applied before.
+            let replaced = get.pipe(linkerd().words("uninject -")).pipe(kubectl().words("replace -f -"));
+            let text = format!("{act}. Remove it from the source manifest too");
+            Remedy::new().run(StepKind::Command, text, replaced)
+        }
+        (None, None) => Remedy::new().step(StepKind::Note, act),
+    };
+    let act = format!("Keep the controller out of the mesh: set {INJECT}: disabled");
+    let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(INJECT, Some("disabled"))]);
+    match target {
+        Some(target) if is_blocked => {
+            let wait = kubectl().namespace(&owner.namespace).words("rollout status").operand(target);
+            let act = "Wait until the controller runs without a proxy. It then renews expired certificates";
+            remedy.run(StepKind::Command, act, Command::from(wait.words("--timeout=5m")))
+        }
+        _ => remedy,
+    }
+}
