@@ -2,6 +2,8 @@
 //! object. Objects that Argo CD or Flux manages are changed in Git, and get no command, because it would be
 //! reverted.
 
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 use super::{Context, restart};
@@ -13,7 +15,7 @@ use crate::model::injection::INJECT;
 use crate::model::managed_by::ManagedBy;
 use crate::model::owners::{Owner, is_static};
 pub(super) use crate::names::is_label_value;
-use crate::objects::{DaemonSet, Deployment, Meta, Pod, StatefulSet, Workload};
+use crate::objects::{DaemonSet, Deployment, Meta, OwnerReference, Pod, StatefulSet, Workload};
 
 /// The end of a step whose change the next deployment would revert.
 const SOURCE: &str = ". Change the source manifest too";
@@ -59,6 +61,9 @@ pub(super) fn template(
     if ctx.is_only_in_manifests(object.kind) {
         return in_manifest(remedy, act, object, changes);
     }
+    if let Some(operator) = Operator::new(object.kind, object.meta) {
+        return operator.template(Some(ctx), remedy, act, changes);
+    }
     let remedy = template_only(remedy, act, object, changes);
     restart::after_change(ctx, remedy, object.kind.info().kind, namespace, name)
 }
@@ -95,6 +100,9 @@ pub(super) fn template_only(
     object: &Annotated<'_>,
     changes: &[Change<'_>],
 ) -> Remedy {
+    if let Some(operator) = Operator::new(object.kind, object.meta) {
+        return operator.template(None, remedy, act, changes);
+    }
     let patch = |path: &[&str]| patch(object, path, changes);
     match object.kind {
         Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicaSet => {
@@ -127,15 +135,8 @@ pub(super) fn of_owner(
     changes: &[Change<'_>],
 ) -> Remedy {
     let Some((kind, known)) = workload(ctx, owner) else {
-        let set = changes.iter().filter_map(|(key, value)| Some(format!("{key}: {:?}", (*value)?)));
-        let set: Vec<String> = set.collect();
-        let names = |key: &str, value: &str| {
-            act.contains(&format!("{key}: {value:?}")) || act.contains(&format!("{key}: {value}"))
-        };
-        let is_named = changes.iter().all(|(key, value)| value.is_none_or(|value| names(key, value)));
-        let set = if is_named { String::new() } else { format!(": {}", set.join(", ")) };
         let again = if owner.kind == "Pod" { ". Create the pod again" } else { "" };
-        let text = format!("{act} in {}{set}{again}", template_of(owner));
+        let text = format!("{act} in {}{}{again}", template_of(owner), unnamed(act, changes));
         return match owner.kind == WORKFLOW {
             // A completed Workflow starts no more pods.
             true => remedy.run(StepKind::Note, text, creators(owner)),
@@ -148,12 +149,149 @@ pub(super) fn of_owner(
     template(ctx, remedy, Act::Put(act), &object, changes)
 }
 
+/// The annotations with their values, after a colon, if a text does not name them; for steps without a command.
+fn unnamed(act: &str, changes: &[Change<'_>]) -> String {
+    let names = |key: &str, value: &str| {
+        act.contains(&format!("{key}: {value:?}")) || act.contains(&format!("{key}: {value}"))
+    };
+    if changes.iter().all(|(key, value)| value.is_none_or(|value| names(key, value))) {
+        return String::new();
+    }
+    let set = changes.iter().filter_map(|(key, value)| Some(format!("{key}: {:?}", (*value)?)));
+    format!(": {}", set.collect::<Vec<_>>().join(", "))
+}
+
+/// A text that also names the values of annotations, for steps without a command.
+fn with_values(text: String, changes: &[Change<'_>]) -> String {
+    let unnamed = unnamed(&text, changes);
+    let lone = changes.iter().find_map(|(key, value)| Some((*key, (*value)?)));
+    match lone {
+        Some((key, value)) if !unnamed.is_empty() && changes.len() == 1 && text.contains(key) => {
+            text.replacen(key, &format!("{key}: {value:?}"), 1)
+        }
+        _ => format!("{text}{unnamed}"),
+    }
+}
+
+/// API groups whose controllers do not overwrite changes of the workloads that they own: those of Kubernetes.
+const OF_KUBERNETES: [&str; 4] = ["", "apps", "batch", "extensions"];
+
+/// A custom resource whose operator writes a workload, and would overwrite a change of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operator<'a> {
+    kind: Kind,
+    meta: &'a Meta,
+    resource: &'a OwnerReference,
+}
+
+/// `Kafka events, whose operator writes this StatefulSet`.
+impl fmt::Display for Operator<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = self.kind.info().kind;
+        match self.copied() {
+            Some(name) => write!(f, "{kind} {name}, which Flagger copies to {}", self.meta.name),
+            None => {
+                write!(
+                    f,
+                    "{} {}, whose operator writes this {kind}",
+                    self.resource.kind.as_str(),
+                    self.resource.name
+                )
+            }
+        }
+    }
+}
+
+impl<'a> Operator<'a> {
+    /// The operator of a workload; `None` if it has none, or if a GitOps controller manages the workload.
+    fn new(kind: Kind, meta: &'a Meta) -> Option<Operator<'a>> {
+        let is_workload = matches!(
+            kind,
+            Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::CronJob | Kind::Job
+        );
+        let resource = meta.owner_references.iter().find(|owner| owner.controller == Some(true))?;
+        let group = resource.api_version.as_str().split_once('/').map_or("", |(group, _)| group);
+        let is_custom = !OF_KUBERNETES.contains(&group);
+        (is_workload && is_custom && ManagedBy::from_metadata(meta).in_git().is_none()).then_some(Operator {
+            kind,
+            meta,
+            resource,
+        })
+    }
+
+    /// The operator of an owner of pods, if the owner is known.
+    pub(super) fn of_owner(ctx: &Context<'a>, owner: &Owner) -> Option<Operator<'a>> {
+        let (kind, all): (_, &'a [Workload]) = match owner.kind.as_str() {
+            "Deployment" => (Kind::Deployment, ctx.for_steps::<Deployment>()),
+            "StatefulSet" => (Kind::StatefulSet, ctx.for_steps::<StatefulSet>()),
+            "DaemonSet" => (Kind::DaemonSet, ctx.for_steps::<DaemonSet>()),
+            _ => return None,
+        };
+        let key = (owner.namespace.as_str(), owner.name.as_str());
+        let known = all.iter().find(|one| one.metadata.key() == key)?;
+        Operator::new(kind, &known.metadata)
+    }
+
+    /// The workload that Flagger copies to this one, which is the primary of a Canary.
+    fn copied(&self) -> Option<&'a str> {
+        let group = self.resource.api_version.as_str().split_once('/')?.0;
+        let is_canary = group == "flagger.app" && self.resource.kind.as_str() == "Canary";
+        self.meta.name.strip_suffix("-primary").filter(|_| is_canary)
+    }
+
+    /// Adds the step that changes annotations of the pod template at its source, with a command if that is a workload.
+    fn template(
+        self,
+        ctx: Option<&Context<'_>>,
+        remedy: Remedy,
+        act: Act<'_>,
+        changes: &[Change<'_>],
+    ) -> Remedy {
+        let text = act.at("in", &format!("the pod template of {self}"));
+        let Some(name) = self.copied() else {
+            return remedy.step(StepKind::Note, with_values(text, changes));
+        };
+        let namespace = self.meta.namespace.as_str();
+        let known = ctx.and_then(|ctx| {
+            let all = ctx.for_steps::<Deployment>().iter().filter(|_| self.kind == Kind::Deployment);
+            all.map(|one| &one.metadata).find(|meta| meta.key() == (namespace, name))
+        });
+        let bare = Meta { name: name.to_owned(), namespace: namespace.into(), ..Meta::default() };
+        let object = Annotated { kind: self.kind, meta: known.unwrap_or(&bare), sites: vec![] };
+        step(remedy, act, text, &object, || patch(&object, &["spec", "template", "metadata"], changes))
+    }
+}
+
+/// Adds a step that changes the pod template of an owner with a command for `deployment/web`. If an operator writes the
+/// owner, the step names the source instead. Without a command, the text must name the whole change.
+pub(super) fn template_with(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    kind: StepKind,
+    text: &str,
+    owner: &Owner,
+    command: impl FnOnce(&str) -> Call,
+) -> Remedy {
+    let Some(target) = owner.restartable() else { return remedy.step(StepKind::Note, text) };
+    let Some(operator) = Operator::of_owner(ctx, owner) else {
+        return remedy.run(kind, text, command(&target));
+    };
+    let text = format!("{}. Set it in {operator}", text.trim_end_matches(SOURCE));
+    match operator.copied() {
+        Some(name) => {
+            let target = format!("{}/{name}", owner.kind.to_ascii_lowercase());
+            remedy.run(kind, format!("{text}{SOURCE}"), command(&target))
+        }
+        None => remedy.step(StepKind::Note, text),
+    }
+}
+
 /// Adds the steps that add a proxy to the pods of an owner, as [`of_owner`]. The injector passes over pods on the
 /// network of their node, and static pods.
 pub(super) fn meshed(ctx: &Context<'_>, remedy: Remedy, act: &str, owner: &Owner, pods: &[&Pod]) -> Remedy {
     let own: Vec<&Pod> = pods.iter().copied().filter(|pod| ctx.owners().owner(pod) == *owner).collect();
     let remedy = match own.iter().any(|pod| pod.spec.host_network) {
-        true => off_host_network(remedy, owner),
+        true => off_host_network(ctx, remedy, owner),
         false => remedy,
     };
     if own.iter().any(|pod| is_static(pod)) {
@@ -167,21 +305,17 @@ pub(super) fn meshed(ctx: &Context<'_>, remedy: Remedy, act: &str, owner: &Owner
 }
 
 /// The step before a proxy can be added to pods on the network of their node.
-pub(super) fn off_host_network(remedy: Remedy, owner: &Owner) -> Remedy {
+pub(super) fn off_host_network(ctx: &Context<'_>, remedy: Remedy, owner: &Owner) -> Remedy {
     let text = format!(
         "If the pods do not need the network of their node, set hostNetwork: false in {}. Otherwise they cannot be \
          meshed: the injector adds no proxy to them",
         owner.template()
     );
-    match owner.restartable() {
-        Some(target) => {
-            let patch =
-                serde_json::json!({"spec": {"template": {"spec": {"hostNetwork": false}}}}).to_string();
-            let call = kubectl().namespace(&owner.namespace).words("patch").operand(target);
-            remedy.run(StepKind::Command, text, call.words("--type merge -p").arg(patch))
-        }
-        None => remedy.step(StepKind::Note, text),
-    }
+    let patch = serde_json::json!({"spec": {"template": {"spec": {"hostNetwork": false}}}}).to_string();
+    template_with(ctx, remedy, StepKind::Command, &text, owner, |target| {
+        let call = kubectl().namespace(&owner.namespace).words("patch").operand(target);
+        call.words("--type merge -p").arg(patch)
+    })
 }
 
 /// The kind of Argo Workflows.
@@ -361,6 +495,9 @@ fn step(
     if let Some(git) = managed.in_git() {
         return remedy.step(StepKind::Annotation, format!("{text}; {git}"));
     }
+    if let Some(operator) = Operator::new(object.kind, object.meta) {
+        return remedy.step(StepKind::Note, format!("{text}. Change it in {operator}"));
+    }
     let there = match act {
         Act::Put(_) => "in",
         Act::Remove(_) => "from",
@@ -505,6 +642,37 @@ mod tests {
             template_only(Remedy::default(), Act::Put("Rename it"), &object, &[("right", Some("x"))]);
         assert_eq!(remedy.steps[0].command, None);
         assert!(remedy.steps[0].text.contains("Argo CD (Application shop)"), "{:?}", remedy.steps);
+    }
+
+    /// The steps that change the template of a Deployment of this owner.
+    fn of_operator(name: &str, api_version: &str, kind: &str) -> Remedy {
+        let owned: Workload = serde_json::from_value(json!({"metadata": {
+            "namespace": "shop", "name": name,
+            "ownerReferences": [{"apiVersion": api_version, "kind": kind, "name": "main", "controller": true}],
+        }}))
+        .expect("a workload");
+        let object = Annotated::workload(Kind::Deployment, &owned);
+        template_only(Remedy::default(), Act::Put("Set right"), &object, &[("right", Some("x"))])
+    }
+
+    #[test]
+    fn operators_overwrite_their_workloads() {
+        let remedy = of_operator("web", "example.com/v1", "Site");
+        assert_eq!(remedy.steps[0].command, None);
+        assert_eq!(
+            remedy.steps[0].text,
+            "Set right: \"x\" in the pod template of Site main, whose operator writes this Deployment"
+        );
+        assert!(of_operator("web", "apps/v1", "Deployment").steps[0].command.is_some());
+    }
+
+    #[test]
+    fn flagger_copies_the_target_to_its_primary() {
+        let remedy = of_operator("web-primary", "flagger.app/v1beta1", "Canary");
+        let command = remedy.steps[0].command.as_ref().expect("a command").to_string();
+        assert!(command.starts_with("kubectl -n shop patch deployment web --type merge "), "{command}");
+        assert!(remedy.steps[0].text.contains("Deployment web, which Flagger copies to web-primary"));
+        assert_eq!(of_operator("web", "flagger.app/v1beta1", "Canary").steps[0].command, None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::opaque::{self, ANNOTATION};
 use super::opaque_port_missing::remedy;
 use crate::checks::policy::defined;
 use crate::checks::restart::after_change;
-use crate::checks::rewrite;
+use crate::checks::rewrite::{self, Operator};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -109,18 +109,24 @@ fn of_workload(ctx: &Context<'_>, owner: &Owner, pod: &Pod, lost: &BTreeSet<u16>
     let of_list = |remedy| rewrite::of_owners_list(remedy, owner, (ANNOTATION, Some(&list)), &before.list());
     let text = "Add the default ports to the list, in the pod template or on its namespace. Change the \
      source manifest too";
+    let by_operator = Operator::of_owner(ctx, owner).is_some();
     let remedy = match owner.restartable() {
-        Some(target) => {
+        Some(_) => {
             let patch =
                 serde_json::json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}});
-            let patch = crate::command::kubectl()
-                .namespace(&owner.namespace)
-                .words("patch")
-                .operand(target)
-                .words("--type merge -p")
-                .arg(patch.to_string());
-            let remedy = of_list(Remedy::new().run(StepKind::Annotation, text, patch));
-            after_change(ctx, remedy, &owner.kind, &owner.namespace, &owner.name)
+            let patched = |target: &str| {
+                let call =
+                    crate::command::kubectl().namespace(&owner.namespace).words("patch").operand(target);
+                call.words("--type merge -p").arg(patch.to_string())
+            };
+            let named = format!("Set {ANNOTATION}: \"{list}\" in the pod template or on its namespace");
+            let text = if by_operator { &named } else { text };
+            let kind = StepKind::Annotation;
+            let remedy = of_list(rewrite::template_with(ctx, Remedy::new(), kind, text, owner, patched));
+            match by_operator {
+                true => remedy,
+                false => after_change(ctx, remedy, &owner.kind, &owner.namespace, &owner.name),
+            }
         }
         None => {
             of_list(Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\"")))

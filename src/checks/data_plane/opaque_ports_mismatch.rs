@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::opaque::{ANNOTATION, Opaque, in_force, in_force_for, of_pod, of_service};
 use crate::checks::restart::after_change;
-use crate::checks::rewrite::{self, Act};
+use crate::checks::rewrite::{self, Act, Operator};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -202,16 +202,22 @@ fn remedy(
                 None => remedy,
             };
             match owner.and_then(|owner| Some((owner, owner.restartable()?))) {
-                Some((owner, target)) => {
-                    let patch = kubectl()
-                        .namespace(&owner.namespace)
-                        .words("patch")
-                        .operand(target)
-                        .words("--type merge -p")
-                        .arg(patch);
-                    let text = format!("{text}. Change the source manifest too");
-                    let remedy = of_list(Remedy::new().run(StepKind::Annotation, text, patch));
-                    let remedy = other_services(ctx, remedy, service, difference);
+                Some((owner, _)) => {
+                    let by_operator = Operator::of_owner(ctx, owner).is_some();
+                    let text = match by_operator {
+                        true => format!("{text} ({ANNOTATION}: \"{list}\")"),
+                        false => format!("{text}. Change the source manifest too"),
+                    };
+                    let patched = |target: &str| {
+                        let call = kubectl().namespace(&owner.namespace).words("patch").operand(target);
+                        call.words("--type merge -p").arg(patch)
+                    };
+                    let kind = StepKind::Annotation;
+                    let remedy = rewrite::template_with(ctx, Remedy::new(), kind, &text, owner, patched);
+                    let remedy = other_services(ctx, of_list(remedy), service, difference);
+                    if by_operator {
+                        return remedy;
+                    }
                     after_change(ctx, remedy, &owner.kind, &owner.namespace, &owner.name)
                 }
                 None => {

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use crate::checks::grace::spared;
 use crate::checks::reported::meshed;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::owners::Owner;
@@ -67,20 +67,11 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], dns: Option<&Service
     });
     let act = "Set dnsPolicy: ClusterFirst in the pod template. Change the source manifest too";
     let remedy = match owner.restartable() {
-        Some(workload) => Remedy::new().run(
-            StepKind::Command,
-            act,
-            kubectl()
-                .namespace(&owner.namespace)
-                .words("patch")
-                .operand(workload)
-                .words("--type=merge")
-                .option(
-                    "-p",
-                    serde_json::json!({"spec": {"template": {"spec": {"dnsPolicy": "ClusterFirst"}}}})
-                        .to_string(),
-                ),
-        ),
+        Some(_) => rewrite::template_with(ctx, Remedy::new(), StepKind::Command, act, owner, |workload| {
+            let patch = serde_json::json!({"spec": {"template": {"spec": {"dnsPolicy": "ClusterFirst"}}}});
+            let call = kubectl().namespace(&owner.namespace).words("patch").operand(workload);
+            call.words("--type=merge").option("-p", patch.to_string())
+        }),
         None => Remedy::new().step(StepKind::Note, "Set dnsPolicy: ClusterFirst in the template of the pods"),
     };
     let remedy = remedy.step(

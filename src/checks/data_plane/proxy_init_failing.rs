@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::host_system::system_of;
 use crate::checks::restart::{Needs, renew};
-use crate::checks::rewrite::{self, Setter};
+use crate::checks::rewrite::{self, Operator, Setter};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, gvisor};
 use crate::command::{Arg, Call, Command, kubectl, program};
@@ -289,6 +289,9 @@ fn skipped_ports(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, group: &[Fail
     }
     let before = format!("{{\"spec\":{{\"template\":{{\"metadata\":{{\"annotations\":{{\"{SKIP}\":\"{list}");
     let patch = Arg::from(before).then(Arg::placeholder("PORTS")).then("\"}}}}}");
+    if Operator::of_owner(ctx, owner).is_some() {
+        return remedy.step(StepKind::Note, format!("{act} in the same place"));
+    }
     remedy.run(
         StepKind::Command,
         format!("{act} (PORTS: such as 5432,6379)"),

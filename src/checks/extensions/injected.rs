@@ -92,7 +92,7 @@ fn remedy(
             let act = format!("Correct {INJECT}: with an invalid value, the injector adds no proxy");
             renewed(Remedy::new().run(StepKind::Annotation, act, annotate.arg(format!("{INJECT}=enabled"))))
         }
-        Some(Skip::HostNetwork) => rewrite::off_host_network(Remedy::new(), owner),
+        Some(Skip::HostNetwork) => rewrite::off_host_network(ctx, Remedy::new(), owner),
         Some(Skip::NotCalled(_)) if home.metadata.label(WEBHOOKS_LABEL) == Some("disabled") => {
             let label = kubectl().words("label namespace").operand(namespace);
             let act = format!("Remove the label {WEBHOOKS_LABEL}: disabled, with which the injector is not called");
