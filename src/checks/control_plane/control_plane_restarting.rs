@@ -19,8 +19,10 @@ const QUOTED: usize = 3;
 
 /// Why a container is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Why {
+pub(super) enum Why {
+    /// It ran out of memory.
     Memory,
+    /// It restarts repeatedly.
     Often,
 }
 
@@ -59,7 +61,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-fn why(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> Option<Why> {
+/// Why a container is reported, by the parameters `days` and `restarts` of the check.
+pub(super) fn why(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> Option<Why> {
     let since = ctx.param_duration("days");
     let lately =
         |ended: &Terminated| ended.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= since);
@@ -71,7 +74,7 @@ fn why(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> Option<Why> {
     (young && i64::from(status.restart_count) >= ctx.param("restarts")).then_some(Why::Often)
 }
 
-/// The end of the last run of a container of the control plane, with its restarts.
+/// The end of the last run of a container, with its restarts.
 pub(in crate::checks) fn last_end(pod: &Pod, status: &ContainerStatus) -> Evidence {
     let ended = status.last_state().terminated();
     let at =

@@ -32,6 +32,7 @@ mod destination_updates_delayed;
 mod endpoints_answer_stale;
 mod extension_command_missing;
 mod extension_namespace_twice;
+mod extension_restarting;
 mod extension_service_account_missing;
 pub(super) mod failing;
 mod gitops_apply_failed;
@@ -88,6 +89,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "endpoints-answer-stale", endpoints_answer_stale),
     row!("control-plane", "extension-command-missing", extension_command_missing),
     row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
+    row!("control-plane", "extension-restarting", extension_restarting),
     row!("control-plane", "extension-service-account-missing", extension_service_account_missing),
     row!("control-plane", "gitops-apply-failed", gitops_apply_failed),
     row!("control-plane", "gitops-ignore-ineffective", gitops_ignore_ineffective),
