@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::extensions::reinstall_with;
 use crate::checks::host_system::{system_of, talosctl};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl, program};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::item::EXTENSION_LABEL;
+use crate::item::{EXTENSION_LABEL, Extension};
 use crate::model::cni;
 use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
@@ -231,10 +232,16 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
     let mut names: Vec<String> = pods.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     names.dedup();
     let example = pods[0].0;
-    let (kind, words, command) = cause.remedy(&owner.namespace);
-    let remedy = match command {
-        Some(command) => Remedy::new().run(kind, words, command),
-        None => Remedy::new().step(kind, words),
+    let extension = extension_of(example);
+    let remedy = match extension.filter(|_| cause == Cause::Denied) {
+        Some(extension) => pull_secret(ctx, extension, &owner.namespace),
+        None => {
+            let (kind, words, command) = cause.remedy(&owner.namespace);
+            match command {
+                Some(command) => Remedy::new().run(kind, words, command),
+                None => Remedy::new().step(kind, words),
+            }
+        }
     };
     let source =
         ValueOfImage::find(ctx, image).filter(|_| !matches!(cause, Cause::Certificate | Cause::Limit));
@@ -266,12 +273,52 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
             remedy.run(StepKind::Command, text, Command::on_node(node, [pull]))
         }
     };
-    ctx.finding(owner.subject(names), cause.message())
+    let message = match extension.filter(|_| !is_of_linkerd(image)) {
+        Some(extension) => {
+            cause.message().replace("a Linkerd image", &format!("an image of the extension {extension}"))
+        }
+        None => cause.message().to_owned(),
+    };
+    ctx.finding(owner.subject(names), message)
         .evidence(Evidence::other("image", image))
         .evidences(source.map(|source| source.evidence(ctx)))
         .evidences(pods.into_iter().take(QUOTED).map(|(_, evidence)| evidence))
         .parameter(image.to_owned())
         .remedy(remedy)
+}
+
+/// The extension that a pod is part of.
+fn extension_of(pod: &Pod) -> Option<Extension> {
+    let name = pod.metadata.label(EXTENSION_LABEL)?;
+    Extension::ALL.into_iter().find(|extension| extension.name() == name)
+}
+
+/// The names of images of others that the charts of extensions use.
+const OF_OTHERS: [&str; 4] = ["pause", "prometheus", "all-in-one", "opentelemetry-collector"];
+
+/// Whether an image in a pod of an extension is of Linkerd, under any registry.
+fn is_of_linkerd(image: &str) -> bool {
+    let path = image.split('@').next().unwrap_or_default();
+    let last = path.rsplit('/').next().unwrap_or_default();
+    !OF_OTHERS.iter().any(|name| last.split(':').next().is_some_and(|last| last.starts_with(name)))
+}
+
+/// The steps that give an extension a pull secret. Its chart sets it for the ServiceAccounts of the extension.
+fn pull_secret(ctx: &Context<'_>, extension: Extension, namespace: &str) -> Remedy {
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Create a pull secret for this registry in the namespace of the extension, if it has none",
+        kubectl()
+            .namespace(namespace)
+            .words("get secrets --field-selector type=kubernetes.io/dockerconfigjson"),
+    );
+    let since = match extension {
+        Extension::Multicluster => " (chart value imagePullSecrets, since edge-23.10.1)",
+        Extension::Viz | Extension::Jaeger => " (chart value imagePullSecrets)",
+    };
+    let why = format!(" with the pull secret{since}");
+    let set = Arg::from("imagePullSecrets[0].name=").then(Arg::placeholder("PULL_SECRET"));
+    reinstall_with(ctx, remedy, extension, &why, &[set])
 }
 
 /// The chart values of images: the name, its default, and the version if that is empty by default.
