@@ -364,8 +364,8 @@ pub enum ListFormat {
 /// `meshdoctor explain`.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// A check id, a known defect (known-defect/ID), the hint anchor of a row of 'linkerd check' (l5d-...),
-    /// or a text to explain; '-' reads a text from standard input.
+    /// One or more check ids, a known defect (known-defect/ID), the hint anchor of a row of 'linkerd check'
+    /// (l5d-...), or a text to explain; '-' reads a text from standard input.
     ///
     /// If several checks cover a row, they are listed. Known texts are lines of logs, the message of an
     /// event, a response header l5d-proxy-error, a status code with its headers, an annotation or label of

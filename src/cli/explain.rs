@@ -26,6 +26,10 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
     if let Some((checks::KNOWN_DEFECT, id)) = given.split_once('/') {
         return output::print(&of_defect(id, args.output)?);
     }
+    let several: Vec<_> = args.text.iter().filter_map(|id| checks::find(id)).collect();
+    if several.len() > 1 && several.len() == args.text.len() {
+        return output::print(&of_several(&several, args.output));
+    }
     let named: Vec<_> = match checks::find(&given) {
         Some(check) => vec![check],
         None => checks::answering(&given).collect(),
@@ -44,6 +48,21 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
         (several, PageFormat::Json) => render::list::json(several),
     };
     output::print(&text)
+}
+
+/// The pages of several checks.
+fn of_several(checks: &[&'static checks::Check], form: PageFormat) -> String {
+    let page = |check: &&'static checks::Check| match form {
+        PageFormat::Text => render::explain::text(check, output::width()),
+        PageFormat::Markdown => render::explain::markdown(check),
+        PageFormat::Json => render::explain::json(check),
+    };
+    let pages: Vec<String> = checks.iter().map(page).collect();
+    match form {
+        // One document after the other.
+        PageFormat::Json => pages.concat(),
+        PageFormat::Text | PageFormat::Markdown => pages.join("\n"),
+    }
 }
 
 /// A row of the known defects.

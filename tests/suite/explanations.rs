@@ -106,6 +106,7 @@ fn texts_are_explained_on_the_command_line() {
         (&["l5d-proxy-error: quite new"], &["a proxy answered the request itself", "meshdoctor reach "]),
         (&["logical service 10.96.5.13:80: route default.http: service unavailable"], &["fail-fast"]),
         (&["HTTP/1.1", "403", "Forbidden"], &["--only policy-denies", "Linkerd or the application"]),
+        (&["issuer-expired", "proxy-not-ready"], &["Issuer certificate expired", "Proxy is not ready"]),
     ] {
         let said = ran_to(0, meshdoctor(&[&["explain"], words].concat()));
         for part in parts {
@@ -133,6 +134,11 @@ fn texts_are_explained_on_the_command_line() {
         ("proxy admin server is HTTP-only", "(4191)"),
         ("unknown service spiffe.workloadapi.SpiffeWorkloadAPI", "edge-25.11.3"),
         ("no route found for request", "opaque-ports-mismatch"),
+        ("HTTP service in fail-fast", "endpoints-unreachable"),
+        ("PostStartHookError", "await-hook-failing"),
+        ("no matching SVID found", "SPIFFE ID"),
+        ("Failed to pull image \"cr.l5d.io/linkerd/proxy:v1\": not found", "linkerd-image-not-pulled"),
+        ("Back-off pulling image \"cr.l5d.io/linkerd/proxy:v1\"", "linkerd-image-not-pulled"),
         (
             "status.storedVersions[1]: Invalid value: \"v1\": must appear in spec.versions",
             "crds-overwritten-by-cli",
@@ -303,6 +309,27 @@ fn logs_of_public_reports_are_known() {
         }
     }
     assert!(read > 5, "{read}");
+}
+
+#[test]
+fn errors_of_the_system_follow_the_program() {
+    for (error, check) in [
+        ("Permission denied (os error 13)", "network-policy-blocks-proxy"),
+        ("Operation not permitted (os error 1)", "network-policy-blocks-proxy"),
+        ("Cannot assign requested address (os error 99)", "endpoint-refuses-ipv6"),
+        ("Address already in use (os error 98)", "endpoint-refuses-ipv6"),
+        ("Too many open files (os error 24)", "proxy-file-descriptors-low"),
+        ("Connection timed out (os error 110)", "endpoints-unreachable"),
+    ] {
+        let line = format!("linkerd_reconnect: Failed to connect error=endpoint 10.1.1.1:80: {error}");
+        let found = explained(&line);
+        let [meaning] = found.meanings.as_slice() else { panic!("{line}: {found:?}") };
+        assert_eq!(meaning.program.as_deref(), Some("linkerd-proxy"), "{line}");
+        assert!(meaning.checks.iter().any(|id| id == check), "{line}: {:?}", meaning.checks);
+    }
+    // The same error in a line of the installer.
+    let found = explained("cp: can't create '/host/opt/cni/bin/linkerd-cni': Permission denied");
+    assert_eq!(found.meanings[0].program.as_deref(), Some("install-cni"));
 }
 
 #[test]

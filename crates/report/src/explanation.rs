@@ -131,6 +131,9 @@ impl Explanation {
     }
 }
 
+/// Modules of programs that redirect connections or test that, whose names begin like those of the proxy's modules.
+const INSTALLERS: [&str; 3] = ["linkerd_network_validator", "linkerd_cni", "linkerd_reinitialize"];
+
 /// The result for a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explained {
@@ -375,6 +378,10 @@ fn of_log(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
     };
     if !rows.is_empty() {
         return rows.into_iter().map(of_row).collect();
+    }
+    // The texts below are of other programs, also errors of the system such as "Permission denied".
+    if writer(line).is_some() && !INSTALLERS.iter().any(|module| line.contains(module)) {
+        return Vec::new();
     }
     let scopes = [
         (SignatureScope::Init, "linkerd-init"),
