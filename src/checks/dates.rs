@@ -139,6 +139,38 @@ pub(super) fn dates(certificate: &Certificate, now: Timestamp) -> String {
     }
 }
 
+/// A certificate that is not valid yet becomes valid without a repair within this time.
+const SHORTLY: SignedDuration = SignedDuration::from_mins(10);
+
+/// The time from which all certificates are valid, if some are not valid now, and only because they start within
+/// minutes.
+pub(super) fn starts_shortly<'a>(
+    certificates: impl IntoIterator<Item = &'a Certificate>,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let mut latest = None;
+    for certificate in certificates {
+        let begin = certificate.not_before();
+        match certificate.validity(now) {
+            Validity::Current => {}
+            Validity::NotYet if begin.duration_since(now) <= SHORTLY => latest = latest.max(Some(begin)),
+            Validity::NotYet | Validity::Over => return None,
+        }
+    }
+    latest
+}
+
+/// Adds the step that waits for certificates that start within minutes, for which no new certificate is needed.
+pub(super) fn wait_for(remedy: Remedy, start: Timestamp) -> Remedy {
+    remedy.step(
+        StepKind::Note,
+        format!(
+            "Wait until {start}, and do not replace the certificate: it is valid from then on. If it is meant to be \
+             valid already, compare the clocks of this machine, the nodes and the machine that created it"
+        ),
+    )
+}
+
 /// If one of these certificates is not valid yet, adds the step that precedes all others.
 pub(super) fn clocks_first<'a>(
     remedy: Remedy,

@@ -28,10 +28,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let said =
         format!("{}: {}", issuer.certificate().summary(), dates::dates(issuer.certificate(), ctx.now()));
     let steps = Remedy::new();
-    let steps = dates::clocks_first(steps, [issuer.certificate()], ctx.now());
-    let steps =
-        if issuer.renewed_by() == Some("cert-manager") { steps } else { remedy::new_issuer(ctx, steps) };
-    let steps = remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(&issuer)));
+    let steps = match dates::starts_shortly([issuer.certificate()], ctx.now()) {
+        Some(start) => remedy::see_it_loaded(ctx, dates::wait_for(steps, start)),
+        None => {
+            let steps = dates::clocks_first(steps, [issuer.certificate()], ctx.now());
+            let by_tool = issuer.renewed_by() == Some("cert-manager");
+            let steps = if by_tool { steps } else { remedy::new_issuer(ctx, steps) };
+            remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(&issuer)))
+        }
+    };
     let steps = match issuer.certificate().validity(ctx.now()) {
         Validity::Over => remedy::renew_certificates(ctx, steps),
         Validity::Current | Validity::NotYet => steps,

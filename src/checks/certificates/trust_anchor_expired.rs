@@ -59,9 +59,13 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
                 is removed"
         }
     };
-    let steps = Remedy::new();
-    let steps = dates::clocks_first(steps, [anchor.certificate], ctx.now());
+    let shortly = dates::starts_shortly([anchor.certificate], ctx.now());
+    let steps = match shortly {
+        Some(start) => dates::wait_for(Remedy::new(), start),
+        None => dates::clocks_first(Remedy::new(), [anchor.certificate], ctx.now()),
+    };
     let steps = match role {
+        _ if shortly.is_some() => steps,
         Role::Only | Role::Unknown => {
             let steps = remedy::put_root(ctx, remedy::new_root(ctx, steps));
             remedy::restart_meshed_apart(ctx, remedy::restart_control_plane(ctx, steps))

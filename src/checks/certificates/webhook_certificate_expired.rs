@@ -3,7 +3,7 @@
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
-use crate::checks::dates::{clocks_first, dates};
+use crate::checks::dates::{clocks_first, dates, starts_shortly, wait_for};
 use crate::checks::injection::unmeshed::once_it_answers;
 use crate::checks::serving::{align_ca_step, out_of_date};
 use crate::checks::{Context, Judgement};
@@ -56,9 +56,14 @@ fn finding(
         each.collect::<Vec<_>>().join("; ")
     };
     let namespace = &ctx.namespaces().control_plane;
-    let remedy = Remedy::new();
-    let remedy = clocks_first(remedy, own.iter().chain(&theirs).copied(), ctx.now());
-    let remedy = align_ca_step(ctx, remedy, pair.server.values, pair.server.name);
+    let invalid = || own.iter().chain(&theirs).copied();
+    let remedy = match starts_shortly(invalid(), ctx.now()) {
+        Some(start) => wait_for(Remedy::new(), start),
+        None => {
+            let remedy = clocks_first(Remedy::new(), invalid(), ctx.now());
+            align_ca_step(ctx, remedy, pair.server.values, pair.server.name)
+        }
+    };
     let remedy = if pair.server.name == "proxy-injector" {
         once_it_answers(ctx, remedy, webhook.map(|(_, webhook)| webhook))
     } else {

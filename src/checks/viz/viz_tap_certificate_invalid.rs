@@ -2,7 +2,7 @@
 
 use super::tap::{API, SECRET, Tap, item, tap};
 use crate::certificates::{Certificate, Validity, at_least_one, from_base64_bundle, from_base64_pool};
-use crate::checks::dates::{clocks_first, dates};
+use crate::checks::dates::{clocks_first, dates, starts_shortly, wait_for};
 use crate::checks::extensions::reinstall;
 use crate::checks::serving::{Refusal, both_sides, out_of_date, refusal, served};
 use crate::checks::{Context, Judgement, Unjudged};
@@ -108,13 +108,18 @@ fn finding_of(
     message: &str,
     certificates: &[&Certificate],
 ) -> Finding {
-    let steps = clocks_first(Remedy::new(), certificates.iter().copied(), ctx.now());
-    let why = ", which writes certificate and caBundle";
-    let steps = reinstall(ctx, steps, Extension::Viz, why).run(
-        StepKind::Command,
-        "Restart tap, so that it serves the certificate in the Secret",
-        kubectl().namespace(tap.namespace).words("rollout restart deployment/tap"),
-    );
+    let steps = match starts_shortly(certificates.iter().copied(), ctx.now()) {
+        Some(start) => wait_for(Remedy::new(), start),
+        None => {
+            let steps = clocks_first(Remedy::new(), certificates.iter().copied(), ctx.now());
+            let why = ", which writes certificate and caBundle";
+            reinstall(ctx, steps, Extension::Viz, why).run(
+                StepKind::Command,
+                "Restart tap, so that it serves the certificate in the Secret",
+                kubectl().namespace(tap.namespace).words("rollout restart deployment/tap"),
+            )
+        }
+    };
     ctx.finding(tap.subject(), message).parameter(which).remedy(steps).tie(Tie::Workload(
         "APIService".to_owned(),
         String::new(),
