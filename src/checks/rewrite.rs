@@ -333,6 +333,8 @@ fn template_of(owner: &Owner) -> String {
                 .to_owned()
         }
         "Job" => "the pod template of the manifest that creates the Job".to_owned(),
+        "EphemeralRunner" => "the pod template of the AutoscalingRunnerSet".to_owned(),
+        "VirtualMachineInstance" => "spec.template.metadata.annotations of the VirtualMachine".to_owned(),
         kind => format!("the pod template of the pods' {kind}"),
     }
 }

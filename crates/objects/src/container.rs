@@ -65,6 +65,9 @@ pub struct Container {
     /// Whether its command shuts the proxy down at the end, through the proxy's endpoint.
     #[serde(skip)]
     pub ends_proxy: bool,
+    /// Whether its command or an argument starts a Docker daemon.
+    #[serde(skip)]
+    pub starts_docker: bool,
     /// Whether it has arguments that were dropped.
     #[serde(skip)]
     pub has_more_args: bool,
@@ -302,6 +305,7 @@ impl Container {
         let awaits = words().any(|word| word.rsplit('/').next() == Some("linkerd-await"));
         self.ends_proxy = words().any(|word| word.contains(":4191/shutdown"))
             || awaits && words().any(|word| matches!(word.as_str(), "-S" | "--shutdown"));
+        self.starts_docker = words().any(|word| is_docker_daemon(word));
         if !owner.keeps(&self.name, &self.image) {
             // For other containers, only the presence of a command is kept.
             self.command.truncate(1);
@@ -321,6 +325,11 @@ impl Container {
             }
         }
     }
+}
+
+/// Whether a word of a command is the Docker daemon, or the entry point of its image.
+fn is_docker_daemon(word: &str) -> bool {
+    matches!(word.rsplit('/').next(), Some("dockerd" | "dockerd-entrypoint.sh"))
 }
 
 /// A boolean as Go's `strconv.ParseBool` reads it.

@@ -24,6 +24,7 @@ mod injected_container_not_started;
 mod large_heads;
 mod local_endpoints_missing;
 mod monitor_not_selected;
+mod nested_network_refused;
 mod network_policy_blocks_control_plane;
 mod network_policy_blocks_proxy;
 mod network_policy_blocks_scrapes;
@@ -97,6 +98,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "injected-container-not-started", injected_container_not_started),
     row!("data-plane", "local-endpoints-missing", local_endpoints_missing),
     row!("data-plane", "monitor-not-selected", monitor_not_selected),
+    row!("data-plane", "nested-network-refused", nested_network_refused),
     row!("data-plane", "network-policy-blocks-control-plane", network_policy_blocks_control_plane),
     row!("data-plane", "network-policy-blocks-proxy", network_policy_blocks_proxy),
     row!("data-plane", "network-policy-blocks-scrapes", network_policy_blocks_scrapes),

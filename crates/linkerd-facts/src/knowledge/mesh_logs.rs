@@ -47,9 +47,12 @@ pub struct MeshSignature {
     #[serde(default)]
     pub names_service: bool,
     /// Whether a check of its own evaluates the lines or the same state, and they are not reported otherwise.
-    /// Nothing after the matched parts is kept.
+    /// Nothing after the matched parts is kept, unless `to_end` is set.
     #[serde(default)]
     pub judged_apart: bool,
+    /// Whether such a line is kept to its end.
+    #[serde(default)]
+    to_end: bool,
     /// Whether the container runtime of the node causes it.
     #[serde(default)]
     pub of_runtime: bool,
@@ -119,7 +122,7 @@ impl MeshSignature {
         if !self.names_service {
             let end = if self.general { end + source_position(&line[end..]) } else { end };
             return Some(
-                if self.bare || self.judged_apart { &line[begin..end] } else { &line[begin..] }.into(),
+                if self.bare || (self.judged_apart && !self.to_end) { &line[begin..end] } else { &line[begin..] }.into(),
             );
         }
         let (first, last) = (self.all.first()?, self.all.last()?);
