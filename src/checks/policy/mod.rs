@@ -61,6 +61,7 @@ mod session_affinity_ignored;
 mod skipped_port_bypasses_policy;
 mod skipped_port_hides_identity;
 mod survey;
+mod traffic_split_backend_missing;
 mod traffic_split_ignored;
 mod unmeshed_endpoint_bypasses_policy;
 mod workload_without_authorization;
@@ -121,6 +122,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "session-affinity-ignored", session_affinity_ignored),
     row!("policy", "skipped-port-bypasses-policy", skipped_port_bypasses_policy),
     row!("policy", "skipped-port-hides-identity", skipped_port_hides_identity),
+    row!("policy", "traffic-split-backend-missing", traffic_split_backend_missing),
     row!("policy", "traffic-split-ignored", traffic_split_ignored),
     row!("policy", "unmeshed-endpoint-bypasses-policy", unmeshed_endpoint_bypasses_policy),
     row!("policy", "workload-without-authorization", workload_without_authorization),

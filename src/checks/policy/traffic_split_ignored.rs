@@ -7,7 +7,7 @@ use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::model::control_plane::installed;
-use crate::objects::{Deployment, Kind, Pod, ServiceProfile, TrafficSplit};
+use crate::objects::{Deployment, Kind, Pod, ServiceProfile, TrafficSplit, Workload};
 use crate::version::Minor;
 
 /// The first release whose control plane does not read TrafficSplits.
@@ -17,6 +17,11 @@ const COMPONENT: &str = "component";
 const ADAPTOR: &str = "smi-adaptor";
 /// Maximum number of named Services.
 const NAMED: usize = 3;
+
+/// Whether a Deployment is the extension's adaptor.
+pub(super) fn is_adaptor(deployment: &Workload) -> bool {
+    deployment.metadata.label(COMPONENT) == Some(ADAPTOR) || deployment.metadata.name == ADAPTOR
+}
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let splits = defined::<TrafficSplit>(ctx);
@@ -29,10 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if minor.is_some_and(|minor| minor < GONE) {
         return Err(Unjudged::not_applicable(format!("Linkerd reads TrafficSplits itself before {GONE}")));
     }
-    let adapted = deployments.iter().any(|deployment| {
-        deployment.metadata.label(COMPONENT) == Some(ADAPTOR) || deployment.metadata.name == ADAPTOR
-    });
-    if adapted {
+    if deployments.iter().any(is_adaptor) {
         return Ok(Vec::new().into());
     }
     let meshed: BTreeSet<&str> = pods
