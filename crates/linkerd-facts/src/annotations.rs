@@ -30,6 +30,12 @@ pub const BACKEND_PROTOCOL: &str = "nginx.ingress.kubernetes.io/backend-protocol
 pub const SSL_PASSTHROUGH: &str = "nginx.ingress.kubernetes.io/ssl-passthrough";
 /// The Services that the controller of NGINX, Inc. calls over TLS, separated by commas.
 pub const SSL_SERVICES: &str = "nginx.org/ssl-services";
+/// The ranges of clients that ingress-nginx admits.
+pub const ALLOWLIST: &str = "nginx.ingress.kubernetes.io/allowlist-source-range";
+/// The older name of [`ALLOWLIST`].
+pub const WHITELIST: &str = "nginx.ingress.kubernetes.io/whitelist-source-range";
+/// The ranges of clients that ingress-nginx denies.
+pub const DENYLIST: &str = "nginx.ingress.kubernetes.io/denylist-source-range";
 /// Configuration of ingress-nginx for the locations of an Ingress.
 pub const LOCATION_SNIPPET: &str = "nginx.ingress.kubernetes.io/configuration-snippet";
 /// Configuration of ingress-nginx for the hosts of an Ingress.
@@ -49,7 +55,7 @@ pub const VELERO_HOOKS: [(&str, &str); 3] = [
 /// States that Istio's ambient mode redirects the connections of a pod.
 pub const AMBIENT_REDIRECTION: &str = "ambient.istio.io/redirection";
 /// Annotations of other tools that checks read.
-pub const OTHERS: [&str; 24] = [
+pub const OTHERS: [&str; 27] = [
     AMBIENT_REDIRECTION,
     VELERO_HOOKS[0].1,
     VELERO_HOOKS[1].1,
@@ -62,6 +68,9 @@ pub const OTHERS: [&str; 24] = [
     "ingressclass.kubernetes.io/is-default-class",
     POD_ENI,
     VPA_UPDATES,
+    ALLOWLIST,
+    WHITELIST,
+    DENYLIST,
     BACKEND_PROTOCOL,
     SSL_PASSTHROUGH,
     SSL_SERVICES,

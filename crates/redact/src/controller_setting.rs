@@ -1,5 +1,5 @@
 //! Settings of ingress controllers that are kept, although their containers are not Linkerd's: the class and the
-//! ConfigMap that they name, and whether they send requests to Services. Every other argument, variable and key is
+//! ConfigMap that they name, whether they send requests to Services, and the source of client addresses. Every other argument, variable and key is
 //! replaced.
 
 use crate::names::is_subdomain;
@@ -25,7 +25,7 @@ const VARIABLES: [&str; 4] = [
 /// The form in which options with middlewares of any entry point of Traefik are kept.
 const MIDDLEWARES: &str = "--entrypoints.http.middlewares";
 /// Keys of the ConfigMaps that ingress controllers read, with a boolean.
-const KEYS: [&str; 1] = ["service-upstream"];
+const KEYS: [&str; 4] = ["enable-real-ip", "service-upstream", "use-forwarded-headers", "use-proxy-protocol"];
 
 /// An argument of an ingress controller in the form that is kept; `None` if it is not known. `before`: the word before
 /// it.

@@ -243,6 +243,11 @@ pub(super) fn in_ingress_mode(pods: &[Pod]) -> impl Iterator<Item = Caller<'_>> 
     meshed.filter_map(Caller::new)
 }
 
+/// The running pods of known controllers that have a proxy. Their identities are not determined.
+pub(super) fn meshed_callers(pods: &[Pod]) -> impl Iterator<Item = Caller<'_>> {
+    running(pods).filter(|pod| pod.spec.proxy().is_some()).filter_map(Caller::new)
+}
+
 /// Whether the proxy of a pod runs in ingress mode.
 pub(super) fn is_in_ingress_mode(pod: &Pod) -> bool {
     let is_set = |proxy: &Container| proxy.env_value(INGRESS_MODE) == Some("true");

@@ -17,6 +17,7 @@ mod identity_unknown;
 mod identity_without_proxy;
 mod ingress;
 mod ingress_bypasses_routes;
+mod ingress_client_address_lost;
 mod ingress_entry;
 mod ingress_header;
 mod ingress_mode_external_name;
@@ -83,6 +84,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "identity-unknown", identity_unknown),
     row!("policy", "identity-without-proxy", identity_without_proxy),
     row!("policy", "ingress-bypasses-routes", ingress_bypasses_routes),
+    row!("policy", "ingress-client-address-lost", ingress_client_address_lost),
     row!("policy", "ingress-mode-external-name", ingress_mode_external_name),
     row!("policy", "ingress-mode-opaque-port", ingress_mode_opaque_port),
     row!("policy", "ingress-refused", ingress_refused),
