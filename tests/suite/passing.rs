@@ -224,6 +224,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "method.service",
             "method.method",
             "hostnames[]",
+            "rules[].host",
             "hostname",
             "remove[]",
             "replaceFullPath",

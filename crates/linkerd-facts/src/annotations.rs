@@ -36,6 +36,10 @@ pub const ALLOWLIST: &str = "nginx.ingress.kubernetes.io/allowlist-source-range"
 pub const WHITELIST: &str = "nginx.ingress.kubernetes.io/whitelist-source-range";
 /// The ranges of clients that ingress-nginx denies.
 pub const DENYLIST: &str = "nginx.ingress.kubernetes.io/denylist-source-range";
+/// The host of the requests that ingress-nginx sends.
+pub const UPSTREAM_VHOST: &str = "nginx.ingress.kubernetes.io/upstream-vhost";
+/// The host of the requests that Kong sends.
+pub const HOST_HEADER: &str = "konghq.com/host-header";
 /// Configuration of ingress-nginx for the locations of an Ingress.
 pub const LOCATION_SNIPPET: &str = "nginx.ingress.kubernetes.io/configuration-snippet";
 /// Configuration of ingress-nginx for the hosts of an Ingress.
@@ -55,7 +59,7 @@ pub const VELERO_HOOKS: [(&str, &str); 3] = [
 /// States that Istio's ambient mode redirects the connections of a pod.
 pub const AMBIENT_REDIRECTION: &str = "ambient.istio.io/redirection";
 /// Annotations of other tools that checks read.
-pub const OTHERS: [&str; 27] = [
+pub const OTHERS: [&str; 29] = [
     AMBIENT_REDIRECTION,
     VELERO_HOOKS[0].1,
     VELERO_HOOKS[1].1,
@@ -71,6 +75,8 @@ pub const OTHERS: [&str; 27] = [
     ALLOWLIST,
     WHITELIST,
     DENYLIST,
+    UPSTREAM_VHOST,
+    HOST_HEADER,
     BACKEND_PROTOCOL,
     SSL_PASSTHROUGH,
     SSL_SERVICES,

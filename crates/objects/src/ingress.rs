@@ -30,6 +30,9 @@ pub struct IngressSpec {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct IngressRule {
+    /// The host; empty for any.
+    #[serde(deserialize_with = "nullable")]
+    pub host: String,
     /// Its paths.
     #[serde(deserialize_with = "nullable")]
     pub http: IngressPaths,
@@ -83,6 +86,15 @@ pub struct IngressPort {
 }
 
 impl Ingress {
+    /// The hosts of the rules with a path to a Service; empty for any host.
+    pub fn hosts_of(&self, service: &str) -> impl Iterator<Item = &str> {
+        let leads = move |rule: &&IngressRule| {
+            let mut services = rule.http.paths.iter().filter_map(|path| path.backend.service.as_ref());
+            services.any(|one| one.name == service)
+        };
+        self.spec.rules.iter().filter(leads).map(|rule| rule.host.as_str())
+    }
+
     /// Every path with its Service; the default backend has `/`.
     pub fn paths(&self) -> impl Iterator<Item = (&str, &IngressService)> {
         let rules = self.spec.rules.iter().flat_map(|rule| &rule.http.paths);
@@ -102,7 +114,7 @@ impl Listed for Ingress {
     const INFO: KindInfo = KindInfo {
         aliases: &["ing"],
         passes: "{spec: {ingressClassName: object, defaultBackend: {service: {name: object, port: {name: \
-                 object}}}, rules: {http: {paths: {path: text, pathType: word, backend: {service: {name: object, \
+                 object}}}, rules: {host: object, http: {paths: {path: text, pathType: word, backend: {service: {name: object, \
                  port: {name: object}}}}}}}}",
         ..KindInfo::namespaced("networking.k8s.io", "v1", "Ingress", "ingresses")
     };

@@ -248,6 +248,11 @@ pub(super) fn meshed_callers(pods: &[Pod]) -> impl Iterator<Item = Caller<'_>> {
     running(pods).filter(|pod| pod.spec.proxy().is_some()).filter_map(Caller::new)
 }
 
+/// The running pods of ingress-nginx. Their identities are not determined.
+pub(super) fn ingress_nginx(pods: &[Pod]) -> impl Iterator<Item = Caller<'_>> {
+    running(pods).filter_map(Caller::new).filter(|caller| caller.of.name == INGRESS_NGINX.name)
+}
+
 /// Whether the proxy of a pod runs in ingress mode.
 pub(super) fn is_in_ingress_mode(pod: &Pod) -> bool {
     let is_set = |proxy: &Container| proxy.env_value(INGRESS_MODE) == Some("true");
@@ -268,11 +273,11 @@ pub(super) fn identity(survey: &Survey<'_>, home: &str, pod: &Pod) -> Option<Str
 }
 
 /// Determines the controller of an Ingress from Ingresses and IngressClasses.
-pub(super) struct Classes<'a>(&'a [IngressClass]);
+pub(in crate::checks) struct Classes<'a>(&'a [IngressClass]);
 
 impl<'a> Classes<'a> {
     /// Reads the cluster's IngressClasses. If they are unavailable, which is noted, only class names count.
-    pub(super) fn new(ctx: &Context<'a>) -> Classes<'a> {
+    pub(in crate::checks) fn new(ctx: &Context<'a>) -> Classes<'a> {
         Classes(ctx.or_note(ctx.partial_list::<IngressClass>()).unwrap_or_default())
     }
 
@@ -282,6 +287,12 @@ impl<'a> Classes<'a> {
             (Some(own), Some(class)) => class.spec.controller == own,
             _ => self.is_of(caller.of.class, caller.of.calls_itself, ingress),
         }
+    }
+
+    /// Whether a build of ingress-nginx serves an Ingress, as its class shows.
+    pub(in crate::checks) fn is_of_ingress_nginx(&self, ingress: &Ingress) -> bool {
+        let mut known = CONTROLLERS.into_iter().filter(|known| known.name == INGRESS_NGINX.name);
+        known.any(|known| self.is_of(known.class, known.calls_itself, ingress))
     }
 
     /// The load balancer outside of the cluster that serves an Ingress.

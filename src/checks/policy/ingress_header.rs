@@ -1,12 +1,13 @@
 //! Whether an ingress controller sets the header `l5d-dst-override`, by which a proxy in ingress mode determines the
 //! Service of a request. Without it, the proxy forwards the request to the address that the controller selected.
 
-use super::ingress::{ByDefault, Caller};
+use super::ingress::{ByDefault, Caller, Classes, ingress_nginx};
 use super::ingress_entry::Entry;
 use super::ingress_upstream::{arguments, settings};
 use crate::annotations::SNIPPETS;
 use crate::checks::Context;
 use crate::missing::Missing;
+use crate::objects::{Ingress, Pod};
 
 /// Keys of the ConfigMap of ingress-nginx with configuration that may set a header.
 const KEYS: [&str; 5] =
@@ -31,18 +32,9 @@ pub(super) fn header(ctx: &Context<'_>, entry: &Entry<'_>, caller: &Caller<'_>) 
             if SNIPPETS.iter().any(|key| ingress.metadata.annotation(key).is_some()) {
                 return Header::Possible;
             }
-            match settings(ctx, caller.pod) {
-                Ok(found) => {
-                    let config = found.and_then(|(_, config)| config);
-                    let is_set = |key: &str| {
-                        let value = config.and_then(|config| config.data.get(key));
-                        value.is_some_and(|value| !value.is_empty())
-                    };
-                    match KEYS.iter().any(|key| is_set(key)) {
-                        true => Header::Possible,
-                        false => Header::Never,
-                    }
-                }
+            match is_configured(ctx, caller.pod) {
+                Ok(true) => Header::Possible,
+                Ok(false) => Header::Never,
                 Err(missing) => Header::Unknown(missing),
             }
         }
@@ -66,4 +58,31 @@ pub(super) fn header(ctx: &Context<'_>, entry: &Entry<'_>, caller: &Caller<'_>) 
         }
         _ => Header::Possible,
     }
+}
+
+/// Whether the ConfigMap of a controller has configuration that may set a header.
+fn is_configured(ctx: &Context<'_>, pod: &Pod) -> Result<bool, Missing> {
+    let config = settings(ctx, pod)?.and_then(|(_, config)| config);
+    let is_set = |key: &str| {
+        let value = config.and_then(|config| config.data.get(key));
+        value.is_some_and(|value| !value.is_empty())
+    };
+    Ok(KEYS.iter().any(|key| is_set(key)))
+}
+
+/// Whether the configuration of a running ingress-nginx that serves an Ingress may set headers for all Ingresses.
+///
+/// # Errors
+/// The configuration is unknown.
+pub(in crate::checks) fn sets_headers(
+    ctx: &Context<'_>,
+    classes: &Classes<'_>,
+    ingress: &Ingress,
+) -> Result<bool, Missing> {
+    for caller in ingress_nginx(ctx.optional_list::<Pod>()).filter(|caller| classes.serves(caller, ingress)) {
+        if is_configured(ctx, caller.pod)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

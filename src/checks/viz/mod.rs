@@ -8,6 +8,7 @@ mod own_services;
 mod tap;
 mod viz_address_unreachable;
 mod viz_cli_skew;
+mod viz_dashboard_host_refused;
 mod viz_data_plane_namespace_missing;
 mod viz_metrics_api_not_running;
 mod viz_metrics_missing;
@@ -39,6 +40,7 @@ pub(super) use viz_tap_api_unavailable::egress_is_down;
 pub(super) static TABLE: &[Check] = &[
     row!("viz", "viz-address-unreachable", viz_address_unreachable),
     row!("viz", "viz-cli-skew", viz_cli_skew),
+    row!("viz", "viz-dashboard-host-refused", viz_dashboard_host_refused),
     row!("viz", "viz-data-plane-namespace-missing", viz_data_plane_namespace_missing),
     row!("viz", "viz-metrics-api-not-running", viz_metrics_api_not_running),
     row!("viz", "viz-metrics-missing", viz_metrics_missing),
