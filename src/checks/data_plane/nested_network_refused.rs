@@ -72,8 +72,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             groups.entry((owners.owner(pod), cause.severity(), network)).or_default().push((pod, cause));
         }
     }
-    let findings =
-        groups.iter().map(|((owner, severity, network), group)| finding(ctx, owner, *severity, network, group));
+    let findings = groups
+        .iter()
+        .map(|((owner, severity, network), group)| finding(ctx, owner, *severity, network, group));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -144,10 +145,8 @@ fn client(line: &str) -> Option<IpAddr> {
 
 /// The network that a pod probably has inside, as its containers or labels show.
 fn expected<'a>(pod: &'a Pod, known: &Known) -> Option<(String, IpAddr, Cause<'a>)> {
-    let lists = [
-        (&pod.spec.containers, "spec.containers"),
-        (&pod.spec.init_containers, "spec.initContainers"),
-    ];
+    let lists =
+        [(&pod.spec.containers, "spec.containers"), (&pod.spec.init_containers, "spec.initContainers")];
     let docker = lists.into_iter().find_map(|(list, field)| {
         let daemon = list.iter().find(|container| is_docker(container))?;
         // An ordinary init container has ended before the pod runs.
@@ -159,8 +158,8 @@ fn expected<'a>(pod: &'a Pod, known: &Known) -> Option<(String, IpAddr, Cause<'a
     known.is_apart(network).then(|| (network.to_owned(), client.into(), cause))
 }
 
-/// Whether a container probably runs a Docker daemon with a bridge of its own. A rootless one opens its connections as an
-/// ordinary process, which the proxy forwards.
+/// Whether a container probably runs a Docker daemon with a bridge of its own. A rootless one opens its connections
+/// as an ordinary process, which the proxy forwards.
 fn is_docker(container: &Container) -> bool {
     let is_privileged = container.security_context.as_ref().is_some_and(|own| own.privileged == Some(true));
     let image = container.image.rsplit_once('@').map_or(container.image.as_str(), |(image, _)| image);
@@ -183,8 +182,8 @@ fn finding(
     let names: Vec<String> = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     let message = match severity {
         Severity::Error => format!(
-            "The pod forwards connections from {network}, which is not a network of pods or nodes. The proxy takes them \
-             for inbound connections to addresses that are not the pod's, and refuses them"
+            "The pod forwards connections from {network}, which is not a network of pods or nodes. The proxy takes \
+             them for inbound connections to addresses that are not the pod's, and refuses them"
         ),
         Severity::Warning => format!(
             "A container runs a Docker daemon. The proxy takes the connections of its containers (by default from \
@@ -259,8 +258,13 @@ fn remedy(
         ),
         false => remedy,
     };
-    let list = skipped_subnets(pod, ANY_PORT, ctx.cni_skips()).map(|skipped| skipped.list()).unwrap_or_default();
-    let list = if list.is_empty() || list.contains(" or ") { network.to_owned() } else { format!("{list},{network}") };
+    let list =
+        skipped_subnets(pod, ANY_PORT, ctx.cni_skips()).map(|skipped| skipped.list()).unwrap_or_default();
+    let list = if list.is_empty() || list.contains(" or ") {
+        network.to_owned()
+    } else {
+        format!("{list},{network}")
+    };
     let act = format!("Let the network bypass the proxy, without mTLS: set {SUBNETS}: {list:?}");
     let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SUBNETS, Some(&list))]);
     match owner.kind.as_str() {

@@ -85,14 +85,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    let findings = groups.into_iter().map(|((owner, effect), (caller, lists))| {
-        finding(ctx, &owner, effect, caller.pod, lists)
-    });
+    let findings = groups
+        .into_iter()
+        .map(|((owner, effect), (caller, lists))| finding(ctx, &owner, effect, caller.pod, lists));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The lists of an Ingress that apply, with their keys. ingress-nginx reads the older key of the first list only without
-/// the newer one.
+/// The lists of an Ingress that apply, with their keys. ingress-nginx reads the older key of allowed ranges only
+/// without the newer one.
 fn annotated(ingress: &Ingress) -> impl Iterator<Item = (&'static str, &str)> {
     let value = |key: &'static str| {
         let value = ingress.metadata.annotation(key).filter(|value| !value.trim().is_empty())?;
@@ -101,17 +101,19 @@ fn annotated(ingress: &Ingress) -> impl Iterator<Item = (&'static str, &str)> {
     value(ALLOWLIST).or_else(|| value(WHITELIST)).into_iter().chain(value(DENYLIST))
 }
 
-/// The effect of a list if every client has one address; `None` if it admits or denies nothing, and if a range cannot be
-/// read.
+/// The effect of a list if every client has one address; `None` if it contains all addresses, and if a range cannot
+/// be read.
 fn effect(key: &str, list: &str, own: IpAddr) -> Option<Effect> {
     let ranges = list.split(',').map(str::trim).filter(|range| !range.is_empty());
     let networks: Option<Vec<Network>> = ranges
-        .map(|range| match range.parse::<IpAddr>() {
-            Ok(address) => format!("{address}/{}", if address.is_ipv4() { 32 } else { 128 }).parse().ok(),
-            Err(_) => range.parse().ok(),
+        .map(|range| -> Option<Network> {
+            match range.parse::<IpAddr>() {
+                Ok(address) => format!("{address}/{}", if address.is_ipv4() { 32 } else { 128 }).parse().ok(),
+                Err(_) => range.parse().ok(),
+            }
         })
         .collect();
-    let networks = networks?;
+    let networks = networks.filter(|networks| !networks.is_empty())?;
     let everything = |network: &Network| matches!(network.to_string().as_str(), "0.0.0.0/0" | "::/0");
     if networks.iter().any(everything) {
         return None;
@@ -180,7 +182,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, effect: Effect, pod: &Pod, lists: V
         Some(earlier) => format!("{earlier},{http},{https}"),
         None => format!("{http},{https}"),
     };
-    let act = "Let connections of clients bypass the controller's proxy. Its own connections to Services stay in the mesh";
+    let act = "Let clients bypass the controller's proxy. Its own connections to Services stay in the mesh";
     let remedy = rewrite::of_owner(ctx, Remedy::new(), act, owner, &[(IN.annotation(), Some(&list))]);
     ctx.finding(owner.subject(vec![pod.metadata.name.clone()]), message)
         .severity(severity)

@@ -47,7 +47,8 @@ fn finding(
     // The first parts of a host name: `web.shop.svc.cluster.local`.
     let (short, rest) = name.split_once('.').unwrap_or((name, ""));
     let of = rest.split('.').next().unwrap_or_default();
-    let exists = |namespace: &str| services.iter().any(|service| service.metadata.key() == (namespace, short));
+    let exists =
+        |namespace: &str| services.iter().any(|service| service.metadata.key() == (namespace, short));
     let remedy = match (of.is_empty(), of == namespace && exists(namespace)) {
         (false, true) => {
             let change = serde_json::json!([
@@ -68,7 +69,11 @@ fn finding(
             );
             Remedy::new()
                 .step(StepKind::Note, route)
-                .run(StepKind::Command, "Then delete the TrafficSplit", on("delete", Kind::TrafficSplit, meta))
+                .run(
+                    StepKind::Command,
+                    "Then delete the TrafficSplit",
+                    on("delete", Kind::TrafficSplit, meta),
+                )
                 .step(
                     StepKind::Note,
                     format!("Or run the backend in namespace {namespace}, and name its Service there"),

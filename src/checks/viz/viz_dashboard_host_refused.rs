@@ -11,7 +11,7 @@ use crate::command::{Arg, helm_set, kubectl};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Extension, Item};
-use crate::objects::{Deployment, HTTPRoute, Ingress, Kind, Meta, Pod, Route, RouteFilter, Service, Workload};
+use crate::objects::{Deployment, HTTPRoute, Ingress, Kind, Meta, Route, RouteFilter, Service, Workload};
 use crate::redact::is_marked;
 
 /// The component and its Service.
@@ -24,6 +24,8 @@ const PORT: u16 = 8084;
 
 /// The hosts that the dashboard accepts.
 struct Accepted<'a> {
+    /// The namespace of viz.
+    viz: &'a str,
     written: &'a str,
     regex: Regex,
 }
@@ -41,7 +43,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let classes = Classes::new(ctx);
     for ingress in ingresses.iter().filter(|one| one.metadata.namespace == viz && ctx.judges(viz)) {
-        if !classes.is_of_ingress_nginx(ingress) || SNIPPETS.iter().any(|key| ingress.metadata.annotation(key).is_some())
+        if !classes.is_of_ingress_nginx(ingress)
+            || SNIPPETS.iter().any(|key| ingress.metadata.annotation(key).is_some())
         {
             continue;
         }
@@ -55,14 +58,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         match sets_headers(ctx, &classes, ingress) {
-            Ok(false) => findings.push(of_ingress(ctx, viz, &accepted, ingress, (&hosts, rewritten.as_deref()))),
+            Ok(false) => findings.push(of_ingress(ctx, &accepted, ingress, &hosts, rewritten.as_deref())),
             Ok(true) => {}
             Err(missing) => ctx.gap(missing),
         }
     }
     for route in routes.iter().filter(|route| ctx.judges(&route.metadata.namespace)) {
         let hosts = &route.spec.hostnames;
-        if leads_unchanged(route, viz) && !hosts.is_empty() && !hosts.iter().any(|host| accepted.may_be(host)) {
+        if leads_unchanged(route, viz) && !hosts.is_empty() && !hosts.iter().any(|host| accepted.may_be(host))
+        {
             findings.push(of_route(ctx, &accepted, route));
         }
     }
@@ -82,7 +86,7 @@ impl Accepted<'_> {
 /// The argument is unknown.
 fn accepted<'a>(
     ctx: &Context<'a>,
-    viz: &str,
+    viz: &'a str,
     deployments: &'a [Workload],
 ) -> Result<Option<Accepted<'a>>, Unjudged> {
     let web = deployments.iter().find(|one| one.metadata.key() == (viz, WEB));
@@ -94,7 +98,9 @@ fn accepted<'a>(
     };
     let Some(written) = web.argument(FLAG) else {
         return match web.has_more_args {
-            true => Err(unknown(format!("Deployment {viz}/{WEB}: the arguments of the container are not kept"))),
+            true => {
+                Err(unknown(format!("Deployment {viz}/{WEB}: the arguments of the container are not kept")))
+            }
             false => Ok(None),
         };
     };
@@ -102,21 +108,29 @@ fn accepted<'a>(
         return Err(unknown(format!("Deployment {viz}/{WEB}: {FLAG} is redacted")));
     }
     match Regex::new(written) {
-        Ok(regex) => Ok(Some(Accepted { written, regex })),
-        Err(_) => Err(unknown(format!("Deployment {viz}/{WEB}: the regular expression in {FLAG} is not read"))),
+        Ok(regex) => Ok(Some(Accepted { viz, written, regex })),
+        Err(_) => {
+            Err(unknown(format!("Deployment {viz}/{WEB}: the regular expression in {FLAG} is not read")))
+        }
     }
 }
 
 /// Whether Kong sets the host for requests to the Service.
 fn is_rewritten_by_kong(ctx: &Context<'_>, viz: &str) -> bool {
     let services = ctx.optional_list::<Service>();
-    services.iter().any(|one| one.metadata.key() == (viz, WEB) && one.metadata.annotation(HOST_HEADER).is_some())
+    services
+        .iter()
+        .any(|one| one.metadata.key() == (viz, WEB) && one.metadata.annotation(HOST_HEADER).is_some())
 }
 
 /// Whether a Gateway sends requests of a route to the dashboard, and no filter can change their host.
 fn leads_unchanged(route: &Route, viz: &str) -> bool {
     let meta = &route.metadata;
-    let of_gateway = route.spec.parent_refs.iter().any(|parent| parent.kind.as_deref().is_none_or(|kind| kind == "Gateway"));
+    let of_gateway = route
+        .spec
+        .parent_refs
+        .iter()
+        .any(|parent| parent.kind.as_deref().is_none_or(|kind| kind == "Gateway"));
     let changes = |filters: &[RouteFilter]| {
         filters.iter().any(|filter| {
             filter.url_rewrite.is_some()
@@ -141,7 +155,7 @@ fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, host: &str, accepted: &Ac
          accepted hosts"
     );
     ctx.finding(Subject::object(kind, namespace, name), message).parameter(host).evidence(Evidence::field(
-        "Deployment web",
+        format!("Deployment {}/{WEB}", accepted.viz),
         "spec.template.spec.containers[web].args",
         format!("{FLAG}={}", accepted.written),
     ))
@@ -149,11 +163,12 @@ fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, host: &str, accepted: &Ac
 
 fn of_ingress(
     ctx: &Context<'_>,
-    viz: &str,
     accepted: &Accepted<'_>,
     ingress: &Ingress,
-    (hosts, rewritten): (&[&str], Option<&str>),
+    hosts: &[&str],
+    rewritten: Option<&str>,
 ) -> Finding {
+    let viz = accepted.viz;
     let meta = &ingress.metadata;
     let host = rewritten.unwrap_or(hosts[0]);
     let object = format!("Ingress {viz}/{}", meta.name);
@@ -169,7 +184,8 @@ fn of_ingress(
             let annotate = annotate.arg(format!("{UPSTREAM_VHOST}={own}"));
             let is_set = meta.annotation(UPSTREAM_VHOST).is_some();
             let annotate = if is_set { annotate.words("--overwrite") } else { annotate };
-            let act = "Let the ingress controller send the host of the Service. Change the source manifest too";
+            let act =
+                "Let the ingress controller send the host of the Service. Change the source manifest too";
             Remedy::new().run(StepKind::Annotation, act, annotate)
         }
         None => Remedy::new(),
@@ -185,12 +201,12 @@ fn of_route(ctx: &Context<'_>, accepted: &Accepted<'_>, route: &Route) -> Findin
     let meta = &route.metadata;
     let hosts = &route.spec.hostnames;
     let object = format!("HTTPRoute {}/{}", meta.namespace, meta.name);
+    let viz = accepted.viz;
     let act = format!(
-        "Let the Gateway send the host of the Service, if it supports that: a filter URLRewrite with hostname {WEB}.NAMESPACE.svc",
+        "Let the Gateway send the host of the Service, if it supports that: filter URLRewrite with hostname \
+         {WEB}.{viz}.svc"
     );
-    let viz = ctx.optional_list::<Service>().iter().find(|one| one.metadata.name == WEB);
-    let viz = viz.map_or("linkerd-viz", |one| one.metadata.namespace.as_str());
-    let remedy = Remedy::new().step(StepKind::Note, act.replace("NAMESPACE", viz));
+    let remedy = Remedy::new().step(StepKind::Note, act);
     finding(ctx, Kind::HTTPRoute, meta, &hosts[0], accepted)
         .evidence(Evidence::field(object, "spec.hostnames", hosts.join(", ")))
         .remedy(with_host(ctx, remedy, &hosts[0], viz))

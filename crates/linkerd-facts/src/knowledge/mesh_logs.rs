@@ -122,7 +122,12 @@ impl MeshSignature {
         if !self.names_service {
             let end = if self.general { end + source_position(&line[end..]) } else { end };
             return Some(
-                if self.bare || (self.judged_apart && !self.to_end) { &line[begin..end] } else { &line[begin..] }.into(),
+                if self.bare || (self.judged_apart && !self.to_end) {
+                    &line[begin..end]
+                } else {
+                    &line[begin..]
+                }
+                .into(),
             );
         }
         let (first, last) = (self.all.first()?, self.all.last()?);
