@@ -202,6 +202,9 @@ pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
     if !keeps && let Some(kept) = controller_setting::argument(before, word) {
         return if kept == word { text::text(word) } else { Cow::Owned(kept) };
     }
+    if keeps && word.strip_prefix(HOST_PATTERN).is_some_and(is_host_pattern) {
+        return text::text(word);
+    }
     let announced = before.starts_with('-') && !before.contains('=') && is_sensitive(before);
     if keeps && let Some(value) = announced_value(word) {
         return match masked(&word[value..]) {
@@ -216,6 +219,14 @@ pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
         return masked(word);
     }
     known_argument(before, word)
+}
+
+/// The argument of the dashboard with the regular expression of accepted hosts.
+const HOST_PATTERN: &str = "-enforced-host=";
+
+/// Whether a text consists of host names and operators of regular expressions.
+fn is_host_pattern(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphanumeric() || "-._:,^$|()[]{}?+*\\".contains(c))
 }
 
 /// A word of Linkerd's own command line: a known option, program or command, or the value of a known option.

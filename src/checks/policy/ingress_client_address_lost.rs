@@ -182,8 +182,11 @@ fn finding(ctx: &Context<'_>, owner: &Owner, effect: Effect, pod: &Pod, lists: V
         Some(earlier) => format!("{earlier},{http},{https}"),
         None => format!("{http},{https}"),
     };
-    let act = "Let clients bypass the controller's proxy. Its own connections to Services stay in the mesh";
-    let remedy = rewrite::of_owner(ctx, Remedy::new(), act, owner, &[(IN.annotation(), Some(&list))]);
+    let key = IN.annotation();
+    let act = format!(
+        "Let clients bypass the controller's proxy, which stays in the mesh for its own calls: set {key}: {list:?}"
+    );
+    let remedy = rewrite::of_owner(ctx, Remedy::new(), &act, owner, &[(key, Some(&list))]);
     ctx.finding(owner.subject(vec![pod.metadata.name.clone()]), message)
         .severity(severity)
         .parameter(parameter)

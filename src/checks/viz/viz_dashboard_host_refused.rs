@@ -97,7 +97,8 @@ fn accepted<'a>(
         Unjudged::Missing(ctx.missing(Item::List(Kind::Deployment), Why::NotJudged { message }, part))
     };
     let Some(written) = web.argument(FLAG) else {
-        return match web.has_more_args {
+        // A redacted argument may be this one.
+        return match web.has_more_args || web.args.iter().any(|arg| is_marked(arg)) {
             true => {
                 Err(unknown(format!("Deployment {viz}/{WEB}: the arguments of the container are not kept")))
             }
