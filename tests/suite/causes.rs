@@ -56,6 +56,14 @@ fn issuer_that_is_not_loaded_explains_logged_rejections() {
 }
 
 #[test]
+fn expired_issuer_explains_a_hook_that_waits() {
+    let case = ("cert-manager-meshed", "the issuer has expired");
+    assert_explained(case, "issuer-expired", "await-hook-failing");
+    assert_explained(case, "cert-manager-meshed", "await-hook-failing");
+    assert_explained(case, "cert-manager-meshed", "issuer-renewal-unusable");
+}
+
+#[test]
 fn ineffective_entry_explains_repeated_rollouts() {
     let case = ("gitops-ignore-ineffective", "each sync restarts destination");
     assert_explained(case, "gitops-ignore-ineffective", "control-plane-churning");
