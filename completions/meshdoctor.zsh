@@ -220,8 +220,8 @@ never\:"Never"))' \
 (policy)
 _arguments "${_arguments_options[@]}" : \
 '()*--to=[Show the outbound policy of clients for a Service, NAMESPACE/NAME\[\:PORT\], or an address, ADDRESS\:PORT]:SERVICE[:PORT]:_default' \
-'(--to)-n+[Namespace of names that are given without one; without names, all injected workloads of it]:NAMESPACE:_meshdoctor_namespaces' \
-'(--to)--namespace=[Namespace of names that are given without one; without names, all injected workloads of it]:NAMESPACE:_meshdoctor_namespaces' \
+'-n+[Namespace of names that are given without one; without names, all injected workloads of it]:NAMESPACE:_meshdoctor_namespaces' \
+'--namespace=[Namespace of names that are given without one; without names, all injected workloads of it]:NAMESPACE:_meshdoctor_namespaces' \
 '--from=[With --to\: namespace of the clients (default\: the Service'\''s, or '\''default'\'' for addresses)]:NAMESPACE:_meshdoctor_namespaces' \
 '-o+[Output format]:OUTPUT:((table\:"A table"
 json\:"JSON"
@@ -508,7 +508,7 @@ never\:"Never"))' \
 '*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
 '(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--write[Edit the files of --manifests or --values, and check them again]' \
-'(--manifests --values --bundle --nodes --logs -o --output)--apply[Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails]' \
+'(--manifests --values --nodes --logs -o --output)--apply[Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails]' \
 '(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards]' \

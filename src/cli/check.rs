@@ -102,6 +102,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         from_cache: wait.is_none(),
         quiet: args.verbosity.quiet,
         sampled: &args.namespace,
+        reports_gaps: true,
         ..EvidenceSource::new(&args.evidence, &args.connection)
     };
     let CheckEvidence { mut read, places, change: mut changed } =

@@ -6,6 +6,7 @@ use super::args::Collect;
 use super::evidence::{self, EvidenceSource, Save};
 use super::stop::Stop;
 use super::{files, live, output, request};
+use crate::command::meshdoctor;
 use crate::exit;
 use crate::fetched::{Fetched, Why};
 use crate::item::Item;
@@ -13,9 +14,13 @@ use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::cluster::Cluster;
 use crate::policy::{self, Policy};
+use crate::render::coverage;
 use crate::request::Request;
 
 pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
+    if args.output.is_none() && !args.node_pods.dry_run {
+        return Err(no_output("collect", "bundle.tar.gz").into());
+    }
     let policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
@@ -62,10 +67,10 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
             output::print_line(&kinds);
         }
         let connection = super::rerun::connection(&args.connection);
-        for gap in &missing {
-            output::print_line(&format!("not collected: {gap}"));
-            let close = gap.close().aimed(&connection).to_string();
-            close.lines().for_each(|line| output::print_line(&format!("  {line}")));
+        for (missing, ways) in coverage::of_command(&missing, &connection) {
+            output::print_line(&format!("not collected: {missing}"));
+            let ways = ways.iter().map(ToString::to_string);
+            ways.for_each(|way| way.lines().for_each(|line| output::print_line(&format!("  {line}"))));
         }
     }
     output::print(&format!("{}\n", output::one_line(&path.display().to_string())))?;
@@ -79,6 +84,12 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     }
     let asked_for = missing.iter().any(Missing::was_asked_for);
     Ok(if asked_for { exit::NOT_CHECKED } else { exit::FINE })
+}
+
+/// A command that writes an archive without `-o`.
+pub(super) fn no_output(command: &'static str, file: &'static str) -> Stop {
+    let example = meshdoctor().words(command).words("-o").arg(file);
+    Stop::usage("-o must name the archive to write", format!("name it: {example}"))
 }
 
 /// Kinds that the API server does not serve, in one line. Nothing is missing from the bundle; the checks decide whether

@@ -40,6 +40,9 @@ pub(super) struct EvidenceSource<'a> {
     /// Namespaces whose proxies `--proxies` and `--prometheus` read, in addition to the control plane; all if empty.
     #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only live reads use it"))]
     pub(super) sampled: &'a [String],
+    /// Whether the command reports each missing piece of evidence, even if nothing could be read.
+    #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only live reads use it"))]
+    pub(super) reports_gaps: bool,
     /// Bundle that was already opened to read the options of a ticket.
     pub(super) opened: RefCell<Option<Captured>>,
 }
@@ -54,6 +57,7 @@ impl<'a> EvidenceSource<'a> {
             from_cache: false,
             quiet: false,
             sampled: &[],
+            reports_gaps: false,
             opened: RefCell::new(None),
         }
     }

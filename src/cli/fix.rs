@@ -11,7 +11,7 @@ use std::path::Path;
 use super::args::{Fix, FixFormat};
 use super::stop::Stop;
 use super::{evidence, output, verify};
-use crate::command::own;
+use crate::command::{Arg, meshdoctor, own};
 use crate::exit;
 use crate::render::document::restore;
 use crate::render::fix as render;
@@ -31,6 +31,13 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
             return Err(Stop::usage(cause, "use diff, sarif or json").into());
         }
         _ => {}
+    }
+    if args.apply
+        && let Some(file) = args.report.as_ref().or(args.evidence.bundle.first())
+    {
+        let fix = meshdoctor().words("fix").arg(Arg::path(file.display().to_string())).to_file("fix.sh");
+        let cause = "--apply changes a live cluster, and reads no file";
+        return Err(Stop::usage(cause, format!("write the script: {fix}")).into());
     }
     match &args.report {
         Some(path) if !verify::is_report(path) => {

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let way = EvidenceSource::new(&args.evidence, &args.connection);
     let kept = change::gather_and_save(&way, &args.verbosity, &items, None)?;
     let today = &kept.read.collected;
-    super::namespaces::known(&namespaces, &args.evidence, false, today)?;
+    super::namespaces::known(&namespaces, &args.evidence, false, today, &args.verbosity)?;
     refuse_own(today, &namespaces)?;
     let mode = if args.enforce { Mode::Enforce } else { Mode::Audit };
     let evidence = policies(today)?;
@@ -54,14 +54,14 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let missing = evidence.gaps.clone();
     if set.count() == 0 {
         output::print(&render::text(&all, &Comparison::default(), mode))?;
-        return Ok(policy::gaps(&missing));
+        return Ok(policy::gaps(&missing, &super::rerun::connection(&args.connection)));
     }
     let source = Change::new(&kept.again, &set, knowledge, today.cluster.at);
     let then = collect_now(&source, &items, &options(today), None);
     let clients = clients(today);
     let compared = compared(&mesh(today, evidence)?, &mesh(&then, policies(&then)?)?, &namespaces, &clients);
     output::print(&render::text(&all, &compared, mode))?;
-    let gaps = policy::gaps(&missing);
+    let gaps = policy::gaps(&missing, &super::rerun::connection(&args.connection));
     if !args.verbosity.quiet {
         render::proof(&compared).iter().for_each(|line| output::print_line(line));
     }

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
         .iter()
         .map(|(kind, why)| Missing::whole(Request::new(Item::List(*kind)), why.clone()))
         .collect();
-    let gaps = super::policy::gaps(&gaps);
+    let gaps = super::policy::gaps(&gaps, &super::rerun::connection(&args.connection));
     if answers.iter().any(|answer| answer.fault.is_some()) {
         return Ok(exit::FINDINGS);
     }

@@ -41,6 +41,7 @@ mod connected {
 
     use super::super::args;
     use super::super::evidence::{Beside, asks_for_logs, finish, warn};
+    use super::super::nothing_read::{self, Reached};
     use super::super::signals::Signals;
     use super::super::values::{CliVersionArg, PrometheusArg};
     use super::super::{node_pods, output, prometheus};
@@ -120,6 +121,11 @@ mod connected {
                         () = signals.next() => return Err(interrupted().into()),
                     };
                     progress.traffic(&source.base().traffic());
+                    let live = source.base();
+                    let reached = Reached { context: live.context(), server: live.server() };
+                    if let Some(stop) = nothing_read::stop(&collected.cluster, &reached, way) {
+                        return Err(stop.into());
+                    }
                     Ok((collected, source.origin()))
                 })
             })

@@ -34,6 +34,8 @@ mod namespaces;
 #[cfg(feature = "live")]
 mod node_pods;
 mod node_snapshot;
+#[cfg(feature = "live")]
+mod nothing_read;
 mod output;
 mod output_names;
 mod params;

@@ -4,27 +4,34 @@ use super::args::{Policy, PolicyFormat};
 use super::evidence::{self, EvidenceSource, Save};
 use super::output;
 use super::stop::Stop;
-use crate::command::{meshdoctor, own};
+use crate::command::{Connection, meshdoctor, own};
 use crate::exit;
 use crate::fetched::Why;
 use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, outbound_items, policy_items};
-use crate::inspect::outbound as calls;
+use crate::inspect::outbound::{self as calls, Called};
 use crate::inspect::policy as inspected;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::policy::NotReadable;
+use crate::nearest::closest;
+use crate::render::coverage;
 use crate::render::look::Look;
 use crate::render::outbound as render_calls;
 use crate::render::policy as render;
 use crate::render::text::some_of;
 
 pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
+    if args.from.is_some() && args.to.is_empty() {
+        let cause = "--from names the namespace of the clients of a Service, which --to must name";
+        let example = meshdoctor().words("policy --to shop/api --from web");
+        return Err(Stop::usage(cause, format!("add it: {example}")).into());
+    }
     if args.generate {
         return super::generate::run(args);
     }
     if !args.to.is_empty() {
-        return outbound(args);
+        return outbound(args, &called(args)?);
     }
     let way = EvidenceSource::new(&args.evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &policy_items(), Save::No)?;
@@ -61,22 +68,45 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
         }
     };
     output::print(&text)?;
-    let said = gaps(&policies.gaps);
+    let said = gaps(&policies.gaps, &super::rerun::connection(&args.connection));
     let may_change = policies.away.is_some() || policies.index.void_later().next().is_some();
     Ok(if may_change { said.max(exit::NOT_CHECKED) } else { said })
 }
 
+/// The destinations of `--to`, with the namespace of those that are given without one.
+fn called(args: &Policy) -> Result<Vec<Called>, Stop> {
+    let within = |called: &Called| called.clone().within(args.namespace.as_deref().unwrap_or_default());
+    let all: Vec<Called> = args.to.iter().map(within).collect();
+    match all.iter().find(|called| called.lacks_namespace()) {
+        Some(called) => {
+            let next = meshdoctor().words("policy --to").arg(called.to_string()).words("-n shop");
+            let next = format!("write NAMESPACE/{called}, or add -n NAMESPACE: {next}");
+            Err(Stop::usage(format!("--to {called} has no namespace"), next))
+        }
+        None => Ok(all),
+    }
+}
+
+/// The name of the Service that is most similar to a destination, as a question.
+fn near(policies: &OutboundEvidence<'_>, lost: &Called) -> String {
+    let Called::Service { namespace, name, .. } = lost else { return String::new() };
+    let here = policies.services.iter().map(|service| service.metadata.key());
+    let names = here.filter(|(other, _)| other == namespace).map(|(_, name)| name);
+    let near = closest(name, names).map(|near| format!("; did you mean {namespace}/{near}?"));
+    near.unwrap_or_default()
+}
+
 /// The outbound policy of clients for a destination.
-fn outbound(args: &Policy) -> anyhow::Result<u8> {
+fn outbound(args: &Policy, to: &[Called]) -> anyhow::Result<u8> {
     let way = EvidenceSource::new(&args.evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &outbound_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = OutboundEvidence::read(cluster, Knowledge::embedded())
         .map_err(|(trouble, gaps)| unreadable(&trouble, &gaps))?;
-    let answers = calls::answers(&policies, &args.to, args.from.as_deref());
-    let lost = args.to.iter().find(|called| !answers.iter().any(|answer| answer.is_about(called)));
+    let answers = calls::answers(&policies, to, args.from.as_deref());
+    let lost = to.iter().find(|called| !answers.iter().any(|answer| answer.is_about(called)));
     if let Some(lost) = lost {
-        let cause = format!("there is no Service {lost} with a port");
+        let cause = format!("no Service {lost} with a port exists{}", near(&policies, lost));
         return Err(Stop::usage(cause, "give NAMESPACE/SERVICE:PORT, or ADDRESS:PORT").into());
     }
     let text = match args.output {
@@ -87,7 +117,7 @@ fn outbound(args: &Policy) -> anyhow::Result<u8> {
         PolicyFormat::Table => render_calls::table(&policies.index, &answers, output::look()),
     };
     output::print(&text)?;
-    Ok(gaps(&policies.gaps))
+    Ok(gaps(&policies.gaps, &super::rerun::connection(&args.connection)))
 }
 
 fn document(value: &serde_json::Value) -> anyhow::Result<String> {
@@ -98,7 +128,7 @@ fn document(value: &serde_json::Value) -> anyhow::Result<String> {
 const SHOWN_KINDS: usize = 4;
 
 /// Reports missing evidence and its effect on the exit status.
-pub(super) fn gaps(gaps: &[Missing]) -> u8 {
+pub(super) fn gaps(gaps: &[Missing], connection: &Connection) -> u8 {
     let (in_part, rest) = kinds_of(gaps.iter().collect(), &Why::PerhapsMore);
     if let Some(kinds) = in_part {
         let count = kinds.len();
@@ -117,8 +147,10 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
             some_of(&kinds, SHOWN_KINDS)
         ));
     }
-    for gap in rest {
-        output::print_wrapped(&format!("not checked: {gap}; to check this: {}", gap.close()));
+    let rest: Vec<Missing> = rest.into_iter().cloned().collect();
+    for (missing, ways) in coverage::of_command(&rest, connection) {
+        let ways: Vec<String> = ways.iter().map(ToString::to_string).collect();
+        output::print_wrapped(&format!("not checked: {missing}; to check this: {}", ways.join("; ")));
     }
     if gaps.is_empty() { exit::FINE } else { exit::NOT_CHECKED }
 }

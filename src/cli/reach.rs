@@ -70,7 +70,7 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
         }
     };
     output::print(&text)?;
-    let said = policy::gaps(mesh.gaps());
+    let said = policy::gaps(mesh.gaps(), &super::rerun::connection(&args.connection));
     // Which kind of traffic the application sends is not known without --traffic.
     let needs_kind = |walk: &&Walk| walk.conditions().iter().any(|one| matches!(one, Condition::If(_)));
     let is_open = args.traffic.is_none() && walks.iter().any(needs_kind);
@@ -169,6 +169,10 @@ fn request(args: &Reach) -> Result<ReachRequest, Stop> {
                 ));
             }
             Ok(ReachRequest::One(from, to))
+        }
+        (None, None, true, None) => {
+            let example = meshdoctor().words("reach --matrix -n shop");
+            Err(Stop::usage("--matrix needs a namespace", format!("name it: {example}")))
         }
         (None, None, true, Some(namespace)) => Ok(ReachRequest::Matrix(namespace.clone())),
         (Some(_), None, false, _) => Err(Stop::usage(

@@ -27,7 +27,7 @@ pub(super) fn run(args: &Rotate) -> anyhow::Result<u8> {
         RotateFormat::Json => json::document(&render::json(&answer, stage)),
     };
     output::print(&text)?;
-    policy::gaps(&answer.rotation.gaps);
+    policy::gaps(&answer.rotation.gaps, &super::rerun::connection(&args.connection));
     Ok(match decision {
         Decision::Go | Decision::Done => exit::FINE,
         Decision::NoGo => exit::FINDINGS,

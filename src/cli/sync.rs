@@ -20,7 +20,7 @@ pub(super) fn run(args: &Sync) -> anyhow::Result<u8> {
     let evidence = sampling(&given);
     let way = EvidenceSource { sampled: &args.namespace, ..EvidenceSource::new(&evidence, &args.connection) };
     let read = evidence::read(&way, &args.verbosity, &items(), Save::No)?;
-    namespaces::known(&args.namespace, &evidence, false, &read.collected)?;
+    namespaces::known(&args.namespace, &evidence, false, &read.collected, &args.verbosity)?;
     let mesh = sync::Sync::read(&read.collected.cluster, Knowledge::embedded(), &args.namespace);
     let text = match args.output {
         SyncFormat::Table => {
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Sync) -> anyhow::Result<u8> {
         SyncFormat::Yaml => yaml::document(&render::json(&mesh)),
     };
     output::print(&text)?;
-    let gaps = policy::gaps(&mesh.gaps);
+    let gaps = policy::gaps(&mesh.gaps, &super::rerun::connection(&args.connection));
     Ok(match () {
         () if mesh.is_out_of_sync() => exit::FINDINGS,
         () if mesh.is_incomplete() => exit::NOT_CHECKED,

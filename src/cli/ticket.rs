@@ -30,6 +30,9 @@ use crate::ticket::{self, Ticket};
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let began = Instant::now();
+    if args.output.is_none() && !args.dry_run {
+        return Err(collect::no_output("ticket", "ticket.tar.gz").into());
+    }
     let evidence = evidence::with_files(&args.evidence, &args.files, |_| None)?;
     let args = &Args { evidence, files: Vec::new(), ..args.clone() };
     let writer = writer(args)?;
@@ -47,7 +50,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         items.insert(Item::List(Kind::Namespace));
     }
     let mut read = evidence::read(&way, &args.verbosity, &items, Save::In(&writer))?;
-    namespaces::known(&args.namespace, &args.evidence, args.pre || args.crds, &read.collected)?;
+    namespaces::known(
+        &args.namespace,
+        &args.evidence,
+        args.pre || args.crds,
+        &read.collected,
+        &args.verbosity,
+    )?;
     settings.rerun = read.rerun.clone().without_folders();
     settings.time_limit = examine::time_limit(began, args.connection.timeout);
     let question = Question {

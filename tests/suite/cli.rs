@@ -31,6 +31,17 @@ fn wrong_words_are_usage_errors_with_the_nearest_real_one() {
         (&["check", "--at", "yesterday"], "\"yesterday\" is not a time such as 2026-01-15T12:00:00Z"),
         (&["demo", "cni-unauthorised"], "did you mean cni-unauthorized?"),
         (&["chekc"], "'check'"),
+        (
+            &["check", "--only", "server-invalid-selector"],
+            "did you mean known-defect/server-invalid-selector?",
+        ),
+        (&["reach", "--matrix"], "meshdoctor reach --matrix -n shop"),
+        (&["fix", "--apply", "--bundle", "x.json"], "meshdoctor fix x.json > fix.sh"),
+        (&["fix", "--apply", "x.json"], "meshdoctor fix x.json > fix.sh"),
+        (&["collect"], "meshdoctor collect -o bundle.tar.gz"),
+        (&["ticket"], "meshdoctor ticket -o ticket.tar.gz"),
+        (&["policy", "shop", "--from", "web"], "meshdoctor policy --to shop/api --from web"),
+        (&["policy", "--to", "api"], "add -n NAMESPACE: meshdoctor policy --to api -n shop"),
     ] {
         let output = ran(meshdoctor(args));
         assert_eq!(output.status, 2, "{args:?}: {}", output.err);

@@ -415,3 +415,44 @@ fn recorded_clusters_are_read_whole() {
         assert!(folder.warnings().is_empty(), "{place}: {:?}", folder.warnings());
     }
 }
+
+/// A namespace that a dump of a part of the cluster does not have may exist: a warning, not an error.
+#[test]
+fn a_namespace_that_a_partial_dump_lacks_is_a_warning() {
+    let Some(folder) = recordings::folder() else { return };
+    let dump = folder.join("anchor-expired/cluster.json");
+    let words = ["check", "-n", "shopp", "--bundle", dump.to_str().unwrap()];
+    let partly = ran(meshdoctor(&words));
+    assert!(
+        partly.err.contains("warning: the evidence has no namespace shopp (-n); did you mean shop?"),
+        "{}",
+        partly.err
+    );
+    let quiet = ran(meshdoctor(&[&words[..], &["-q"]].concat()));
+    assert!(!quiet.err.contains("shopp"), "{}", quiet.err);
+    let whole = ran(meshdoctor(&[&words[..], &["--complete", "all"]].concat()));
+    assert!(whole.status == 2 && whole.err.contains("did you mean shop?"), "{}", whole.err);
+}
+
+/// A time of the operator is not a clock: nodes whose heartbeats do not fit it are not checked.
+#[test]
+fn a_given_time_is_not_judged_as_a_clock() {
+    let Some(folder) = recordings::folder() else { return };
+    let dump = folder.join("nothing-installed/cluster.json");
+    let given = ["--bundle", dump.to_str().unwrap(), "--complete", "all", "--at", "2026-11-21T03:00:00Z"];
+    let ran = ran(meshdoctor(&[&["check", "--pre", "--coverage"], &given[..]].concat()));
+    assert!(!ran.out.contains("this machine's clock"), "{}", ran.out);
+    let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("min after the last heartbeat of every node"), "{}", ran.out);
+}
+
+/// The command that an info names prints the steps of infos.
+#[test]
+fn a_deferred_info_is_printed_by_its_command() {
+    let Some(folder) = recordings::folder() else { return };
+    let dump = folder.join("anchor-expired");
+    let given = ["--bundle", dump.to_str().unwrap(), "--complete", "all", "--at", "2026-11-21T02:06:07Z"];
+    let out = ran(meshdoctor(&[&["check", "-v"], &given[..]].concat())).out;
+    let command = "meshdoctor check --only data-plane-anchors-disjoint,injector-fails-open -v";
+    assert!(out.contains(command), "{out}");
+}

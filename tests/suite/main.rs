@@ -66,6 +66,8 @@ mod mcp;
 mod mcp_client;
 mod node_snapshot;
 mod nodes;
+#[cfg(feature = "live")]
+mod nothing_read;
 mod operator;
 mod outputs;
 mod parity;

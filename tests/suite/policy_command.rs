@@ -197,6 +197,33 @@ fn namespace_option_completes_names() {
     assert_eq!(of_namespace, run(&["shop"]));
     assert_eq!(run(&["-n", "shop", "web-1"]), run(&["shop/web-1"]));
     assert_eq!(run(&["-n", "gone"]).0, 2);
+    let folder = tempfile::tempdir().unwrap();
+    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: api, namespace: shop}\nspec: {clusterIP: \
+                   10.96.0.7, ports: [{port: 80}]}\n";
+    let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{service}"));
+    let short = run_on_dump("policy", &["--to", "api:80", "-n", "shop"], &dump);
+    let long = run_on_dump("policy", &["--to", "shop/api:80"], &dump);
+    assert_eq!((short.status, &short.out), (long.status, &long.out), "{}", short.err);
+    assert!(short.out.contains("shop/api"), "{}{}", short.out, short.err);
+    let misspelt = run_on_dump("policy", &["--to", "shop/apii"], &dump);
+    assert!(misspelt.status == 2 && misspelt.err.contains("did you mean shop/api?"), "{}", misspelt.err);
+}
+
+/// In releases that have the defect, an invalid selector is worse than without an effect.
+#[test]
+fn invalid_selector_names_the_known_defect_of_the_release() {
+    let invalid = "---\napiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: bad, namespace: shop}\n\
+                   spec: {port: 1, podSelector: {matchLabels: {app: shop/web/x}}}\n";
+    let folder = tempfile::tempdir().unwrap();
+    for (release, has_defect) in [("edge-25.4.4", true), ("edge-26.5.5", false)] {
+        let cluster = format!("{SHOP}{invalid}").replace("edge-26.5.5", release);
+        let dump = write(folder.path(), "shop.yaml", cluster);
+        let out = run_on_dump("policy", &["shop"], &dump).out;
+        let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(out.contains("its selector is invalid"), "{out}");
+        let names = out.contains("meshdoctor check --only known-defect/server-invalid-selector");
+        assert_eq!(names, has_defect, "{release}: {out}");
+    }
 }
 
 /// Applications first; a port that no client may use is named in the first line, with the policy that denies.

@@ -244,9 +244,11 @@ async fn ticket_of_a_cluster_that_refuses_everything_is_not_fine() {
         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
     });
     let kubeconfig = write(folder.path(), "kubeconfig", config.to_string());
-    let words = ["ticket", "--dry-run", "--kubeconfig", &kubeconfig, "--linkerd-cli", "none"];
+    let words = ["ticket", "-o", "ticket.tar.gz", "--kubeconfig", &kubeconfig, "--linkerd-cli", "none"];
     let mut command = meshdoctor(&words);
+    command.current_dir(folder.path());
     let refused = tokio::task::spawn_blocking(move || ran(&mut command)).await.unwrap();
-    assert_eq!(refused.status, 4, "{}", refused.text());
-    assert!(refused.err.contains("not checked"), "{}", refused.err);
+    assert_eq!(refused.status, 3, "{}", refused.text());
+    assert!(refused.err.contains("denied every list"), "{}", refused.err);
+    assert!(!folder.path().join("ticket.tar.gz").exists());
 }

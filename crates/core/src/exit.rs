@@ -26,7 +26,11 @@ pub const ALL: [(u8, &str); 6] = [
         "wrong usage or configuration: an unknown check, namespace, context or flag value, or a path that \
          does not exist",
     ),
-    (COULD_NOT_RUN, "could not run: no cluster, or an unreadable bundle"),
+    (
+        COULD_NOT_RUN,
+        "could not run: no cluster, rejected credentials, or an unreadable bundle; for commands other than check \
+         also a cluster that denies every list",
+    ),
     (
         NOT_CHECKED,
         "no finding is at or above the gate, but requested evidence was unavailable, a check crashed, or all \

@@ -63,7 +63,39 @@ pub enum Why {
     },
 }
 
+/// HTTP 401, as a message.
+const CREDENTIALS_REJECTED: &str = "the API server rejects the credentials (HTTP 401)";
+/// A login page, as a message.
+const HTML_PAGE: &str = "the response is an HTML page, possibly the login page of a proxy";
+/// The part of a message that names the target of a redirect.
+const REDIRECTED: &str = ": redirected to ";
+
 impl Why {
+    /// HTTP 401 from the API server.
+    pub fn credentials_rejected() -> Why {
+        Why::Failed { message: CREDENTIALS_REJECTED.to_owned() }
+    }
+
+    /// A login page instead of a response of the API server.
+    pub fn html_page() -> Why {
+        Why::Failed { message: HTML_PAGE.to_owned() }
+    }
+
+    /// The response of a server that redirects with this status, to scheme and host of another one.
+    pub fn redirected(status: u16, location: &str) -> String {
+        format!("HTTP {status}{REDIRECTED}{location}; a proxy requires a login")
+    }
+
+    /// Whether the API server rejects the credentials. Waiting does not help.
+    pub fn is_credentials_rejected(&self) -> bool {
+        matches!(self, Why::Failed { message } if message == CREDENTIALS_REJECTED)
+    }
+
+    /// Whether a server that is not an API server responded: with a login page, or a redirect to one.
+    pub fn is_other_server(&self) -> bool {
+        matches!(self, Why::Failed { message } if message == HTML_PAGE || message.contains(REDIRECTED))
+    }
+
     /// Whether requested evidence was unavailable. Evidence that was not provided is listed under coverage and does not
     /// change the exit status.
     pub fn was_asked_for(&self) -> bool {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::command::{Arg, Command, Line, kubectl, meshdoctor, own};
+use crate::command::{Arg, Call, Command, Line, kubectl, meshdoctor, own};
 use crate::fetched::Why;
 pub use crate::gap_remediation::GapRemediation;
 use crate::item::{Item, Kind, Query, Scope};
@@ -62,6 +62,12 @@ impl Missing {
         if let Why::NotJudged { .. } = self.why {
             return instruction("review it by hand; its dependency is named above");
         }
+        if self.why.is_credentials_rejected() {
+            return GapRemediation::run(LOG_IN, whoami());
+        }
+        if self.why.is_other_server() {
+            return instruction(LOG_IN_TO_PROXY);
+        }
         let asked = self.request.item.query();
         if let Some(close) = asked.and_then(|asked| asked.close(&self.why, self.request.namespace.as_deref()))
         {
@@ -89,6 +95,14 @@ impl Missing {
                 instruction("repair it or collect it again; its position is named above")
             }
             (_, Why::Failed { .. }) => instruction("run again; -v shows the responses of the API server"),
+        }
+    }
+
+    /// The missing item, with its part.
+    pub fn named(&self) -> String {
+        match &self.part {
+            Some(part) => format!("{} ({part})", self.request),
+            None => self.request.to_string(),
         }
     }
 
@@ -121,6 +135,18 @@ impl Missing {
             item => item.query().map(Query::right).unwrap_or_default(),
         }
     }
+}
+
+/// The next step if the API server rejects the credentials, before [`whoami`].
+pub const LOG_IN: &str = "the credentials have expired or are wrong: log in again, then test them";
+
+/// The next step if another server responds.
+pub const LOG_IN_TO_PROXY: &str =
+    "log in to the proxy or VPN, or correct the address of the server in the kubeconfig";
+
+/// The command that tests the credentials.
+pub fn whoami() -> Call {
+    kubectl().words("auth whoami")
 }
 
 /// The command that allows reading the Secrets of Links in a namespace.
@@ -189,11 +215,7 @@ fn capture(item: &Item, request: &Request) -> GapRemediation {
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.request)?;
-        if let Some(part) = &self.part {
-            write!(f, " ({part})")?;
-        }
-        write!(f, ": {}", self.why)
+        write!(f, "{}: {}", self.named(), self.why)
     }
 }
 

@@ -50,7 +50,7 @@ pub struct Fix {
     pub write: bool,
     /// Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops
     /// if one fails.
-    #[arg(long, conflicts_with_all = ["report", "manifests", "values", "bundle", "nodes", "logs", "output"])]
+    #[arg(long, conflicts_with_all = ["manifests", "values", "nodes", "logs", "output"])]
     pub apply: bool,
     /// With --manifests: the Linkerd release to check for, if they do not contain the control plane.
     #[arg(

@@ -11,7 +11,7 @@ use crate::cli::values::{namespace, node};
 #[derive(Debug, Args)]
 pub struct Collect {
     /// Destination: FILE.tar.gz, FILE.tar.zst or a folder.
-    #[arg(short, long, value_name = "PATH", required_unless_present = "dry_run")]
+    #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
     /// Overwrite an existing file.
     #[arg(long)]

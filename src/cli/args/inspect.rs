@@ -33,10 +33,10 @@ pub struct Policy {
     #[arg(long, requires = "generate")]
     pub enforce: bool,
     /// Namespace of names that are given without one; without names, all injected workloads of it.
-    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace, conflicts_with = "to")]
+    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace)]
     pub namespace: Option<String>,
     /// With --to: namespace of the clients (default: the Service's, or 'default' for addresses).
-    #[arg(long, value_name = "NAMESPACE", value_parser = namespace, requires = "to")]
+    #[arg(long, value_name = "NAMESPACE", value_parser = namespace)]
     pub from: Option<String>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = PolicyFormat::Table, help_heading = "Output")]
@@ -147,7 +147,7 @@ pub struct Reach {
     #[arg(value_name = "TO[:PORT]", value_parser = end)]
     pub to: Option<End>,
     /// Show which workloads of a namespace can connect to which of its Service ports.
-    #[arg(long, requires = "namespace", conflicts_with_all = ["from", "to"])]
+    #[arg(long, conflicts_with_all = ["from", "to"])]
     pub matrix: bool,
     /// Kind of traffic. By default, the report names the kinds that fail.
     #[arg(long, value_enum, value_name = "KIND")]

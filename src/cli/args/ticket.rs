@@ -18,7 +18,7 @@ pub struct Ticket {
     #[arg(value_name = "FILE", conflicts_with = "live")]
     pub files: Vec<PathBuf>,
     /// Destination: FILE.tar.gz, FILE.tar.zst, a folder, or '-' for a tar.gz on standard output.
-    #[arg(short, long, value_name = "PATH", required_unless_present = "dry_run")]
+    #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
     /// Overwrite an existing file.
     #[arg(long)]

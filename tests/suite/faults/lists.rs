@@ -309,7 +309,7 @@ async fn pages_of_proxies_are_no_lists() {
         Fetched::Missing { reason } => reason.to_string(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(reason(Kind::Pod).await, "could not be read: the response is not JSON (it begins like HTML)");
+    assert_eq!(reason(Kind::Pod).await, "the response is an HTML page, possibly the login page of a proxy");
     assert_eq!(
         reason(Kind::Event).await,
         "HTTP 302: redirected to https://sso.example.org; a proxy requires a login"

@@ -10,7 +10,7 @@ use super::text::{clean, count, shortened, some_of, wrap};
 use crate::check_outcome::CheckOutcome;
 use crate::checks::Outcome;
 use crate::command::own;
-use crate::command::{Arg, Command, Connection, Line, kubectl, meshdoctor};
+use crate::command::{Arg, Call, Command, Connection, Line, kubectl, meshdoctor};
 use crate::fetched::Why;
 use crate::item::{Item, Kind};
 use crate::missing::{GapRemediation, Missing, get_each, grant_links, rbac_of_brought};
@@ -79,7 +79,7 @@ pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
     if let Some(gaps) = every_list_denied(report, &groups) {
         let what = "the API server denied every list: these credentials may not read the cluster".to_owned();
         let checks = checks_of(&groups.values().flatten().copied().collect::<Vec<_>>());
-        let ways = vec![rendered(grant_whole_role(gaps))];
+        let ways = grant_whole_role(gaps).into_iter().map(rendered).collect();
         return vec![Deciding {
             brief: what.clone(),
             what,
@@ -167,23 +167,44 @@ fn every_list_denied<'g, 'a>(report: &Report, groups: &'g Groups<'a>) -> Option<
     (report.coverage.objects == 0 && all_denied && lists.len() > FEW).then_some(lists.as_slice())
 }
 
-/// How to grant the denied user everything that the selected checks read.
-fn grant_whole_role(gaps: &[&Gap]) -> (String, Option<Command>) {
-    let is_brought = |gap: &&Gap| matches!(gap.missing.request.item.kind(), Some(Kind::Foreign(_)));
+/// How to grant the denied user everything that the selected checks read. The denied credentials cannot do it.
+fn grant_whole_role(gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
+    let role = role_of_denied(gaps.iter().map(|gap| &gap.missing)).to_file(ROLE_FILE);
+    vec![
+        ("write the role that meshdoctor needs".to_owned(), Some(role.into())),
+        ("then an administrator applies it".to_owned(), Some(apply_role().into())),
+    ]
+}
+
+/// The file of a role that an administrator must apply.
+const ROLE_FILE: &str = "role.yaml";
+
+/// The command that prints the role for the user of denied requests.
+fn role_of_denied<'m>(missing: impl Iterator<Item = &'m Missing> + Clone) -> Call {
+    let is_brought = |missing: &Missing| matches!(missing.request.item.kind(), Some(Kind::Foreign(_)));
     let role = meshdoctor().words("rbac");
     let role =
-        if gaps.iter().any(is_brought) { role.option("--checks", Arg::placeholder("DIR")) } else { role };
-    let user = gaps.iter().find_map(|gap| message(&gap.missing.why).and_then(denied_user));
-    let role = match user {
+        if missing.clone().any(is_brought) { role.option("--checks", Arg::placeholder("DIR")) } else { role };
+    let user = missing.filter_map(|missing| message(&missing.why).and_then(denied_user)).next();
+    match user {
         None => role.option("--user", Arg::placeholder("USER_NAME")),
         Some(user) => match user.strip_prefix("system:serviceaccount:").and_then(|name| name.split_once(':'))
         {
             Some((namespace, name)) => role.option("--service-account", format!("{namespace}/{name}")),
             None => role.option("--user", user),
         },
-    };
-    let apply = Line::from(role).pipe(kubectl().words("apply -f -"));
-    ("ask an administrator to grant the role that meshdoctor needs".to_owned(), Some(apply.into()))
+    }
+}
+
+/// The command of the administrator, with credentials of its own.
+fn apply_role() -> Call {
+    kubectl().words("apply -f").arg(ROLE_FILE).offline()
+}
+
+/// How to grant the user of denied requests everything that meshdoctor reads, on one line.
+pub fn grant_in_a_line(missing: &[Missing]) -> String {
+    let role = role_of_denied(missing.iter()).to_file(ROLE_FILE);
+    format!("write the role: {role}; then an administrator applies it: {}", apply_role())
 }
 
 /// The user in a message of the API server: `pods is forbidden: User "eve" cannot list resource "pods"`.
@@ -191,6 +212,38 @@ fn denied_user(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("User \"")?;
     let (user, _) = rest.split_once('"')?;
     (!user.is_empty()).then_some(user)
+}
+
+/// Missing evidence of a command without a report: each reason once, with what it concerns, and the ways to provide
+/// the evidence, for this connection.
+pub fn of_command(missing: &[Missing], connection: &Connection) -> Vec<(String, Vec<GapRemediation>)> {
+    let gap = |missing: &Missing| Gap {
+        asked_for: missing.was_asked_for(),
+        close: missing.close(),
+        missing: missing.clone(),
+        checks: Vec::new(),
+    };
+    let gaps: Vec<Gap> = missing.iter().map(gap).collect();
+    let mut reasons: BTreeMap<(String, Sort), Vec<&Gap>> = BTreeMap::new();
+    for gap in &gaps {
+        // The messages of the API server differ only in the kind.
+        let reason = match &gap.missing.why {
+            Why::Denied { .. } => reason(&gap.missing.why).to_owned(),
+            other => other.to_string(),
+        };
+        reasons.entry((reason, sort(&gap.missing))).or_default().push(gap);
+    }
+    let each = reasons.into_iter().map(|((reason, sort), gaps)| {
+        let mut names: Vec<String> = gaps.iter().map(|gap| gap.missing.named()).collect();
+        names.dedup();
+        let said = format!("{}: {}", some_of(&names, SHOWN), clean(&reason));
+        let ways = closings(sort, &gaps).into_iter().map(|(text, command)| {
+            let way = GapRemediation { text, command };
+            way.aimed(connection)
+        });
+        (said, ways.collect())
+    });
+    each.collect()
 }
 
 /// The kinds that no check reads and that have objects: `12 Servers`.
@@ -460,7 +513,7 @@ fn grant_named(gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
     let names: BTreeSet<String> = others.iter().map(|gap| what(gap)).collect();
     let names: Vec<String> = names.into_iter().collect();
     if names.len() > SHOWN {
-        return vec![grant_whole_role(&others)];
+        return grant_whole_role(&others);
     }
     let role = format!("grant get on {} ({} prints the whole role)", names.join(", "), own("rbac"));
     let mut secrets: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -506,7 +559,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
         kinds.into_iter().map(|kind| kind.resource()).collect::<Vec<_>>().join(",")
     };
     match (sort, &gaps[0].missing.why) {
-        (Sort::Objects, Why::Denied { .. }) if gaps.len() > SHOWN => vec![grant_whole_role(gaps)],
+        (Sort::Objects, Why::Denied { .. }) if gaps.len() > SHOWN => grant_whole_role(gaps),
         (Sort::Objects, Why::Denied { .. }) => {
             let is_brought = |gap: &&Gap| matches!(gap.missing.request.item.kind(), Some(Kind::Foreign(_)));
             let role = match gaps.iter().any(is_brought) {

@@ -72,6 +72,19 @@ fn problem_names(problems: &[Problem]) -> String {
     some_of(&names, NAMED)
 }
 
+/// The plan is empty. Without evidence of some checks, only the evidence that was read has no finding.
+fn nothing_to_repair(report: &Report) -> String {
+    match report.verdict.status == exit::NOT_CHECKED {
+        true => {
+            let checks = count(report.verdict.not_judged, "check", "checks");
+            format!(
+                "no finding of warning or above in the evidence that was read; {checks} did not run fully"
+            )
+        }
+        false => "no finding of warning or above needs a repair".to_owned(),
+    }
+}
+
 /// `1 error and 2 warnings left`.
 fn left(errors: usize, warnings: usize) -> String {
     match (errors, warnings) {
@@ -143,7 +156,7 @@ pub fn applied(report: &Report) -> String {
 pub fn summary(report: &Report, plan: &JudgedPlan) -> Vec<String> {
     let findings = report.repair.findings.len();
     if findings == 0 {
-        let mut lines = vec!["no finding of warning or above needs a repair".to_owned()];
+        let mut lines = vec![nothing_to_repair(report)];
         if report.verdict.status == exit::NOT_CHECKED {
             let list = own("check --coverage");
             lines.push(format!("requested evidence was unavailable: {list} lists it"));

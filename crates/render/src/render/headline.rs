@@ -9,8 +9,9 @@ use super::look::Look;
 use super::text::{count, wrap, wrap_from};
 use crate::checks::{Outcome, UNREADY_WORKLOAD};
 use crate::exit;
+use crate::fetched::Why;
 use crate::finding::{Finding, Severity};
-use crate::report::{Report, counts as is_counted};
+use crate::report::{Gap, Report, counts as is_counted};
 
 /// The lines; none if there are errors or warnings.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
@@ -38,6 +39,9 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
             _ => "no check of manifests judges these objects alone",
         };
         return line("NOTHING CHECKED", words, look.doubtful("NOTHING CHECKED"), look);
+    }
+    if let Some(words) = nothing_checked(report).filter(|_| !in_full && !crashed) {
+        return line("NOTHING CHECKED", &words, look.doubtful("NOTHING CHECKED"), look);
     }
     if !in_full {
         let unjudged = report.verdict.not_judged + report.verdict.crashed;
@@ -71,6 +75,27 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         _ => format!("         {line}"),
     }));
     lines
+}
+
+/// Why no check could find anything, if so: none had its evidence, or only those ran that need no object.
+pub(super) fn nothing_checked(report: &Report) -> Option<String> {
+    if !report.findings.is_empty() || report.verdict.not_judged == 0 {
+        return None;
+    }
+    if report.verdict.passed == 0 {
+        let gaps: Vec<&Gap> = report.coverage.gaps.iter().collect();
+        return Some(match report.checks.as_slice() {
+            [check] => format!("{} needs {}", check.id, coverage::named(&gaps)),
+            _ => "no check has the evidence that it needs".to_owned(),
+        });
+    }
+    let coverage = &report.coverage;
+    let read_nothing = report.origin.kind == "live" && coverage.objects == 0 && coverage.snapshots == 0;
+    let is_denied = || coverage.gaps.iter().any(|gap| matches!(gap.missing.why, Why::Denied { .. }));
+    read_nothing.then(|| match is_denied() {
+        true => "the API server denied access to every object".to_owned(),
+        false => "no object could be read".to_owned(),
+    })
 }
 
 /// Whether a run without errors, warnings and missing evidence checked a whole cluster with a control plane,

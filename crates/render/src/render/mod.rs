@@ -7,7 +7,7 @@
 
 mod change;
 pub mod ci;
-mod coverage;
+pub mod coverage;
 pub mod defects;
 pub mod diff;
 pub mod document;

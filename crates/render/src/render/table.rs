@@ -252,7 +252,9 @@ fn more(report: &Report, unchecked: &[String], names_infos: bool, look: Look) ->
         |finding: &Finding| finding.severity == Severity::Info && !finding.remedy.steps.is_empty();
     let infos = (command.is_none() && !look.verbose && report.findings.iter().any(has_steps))
         .then(|| "-v adds the steps of infos".to_owned());
-    let is_accepted = report.verdict.crashed == 0 && report.coverage.set_aside.is_empty();
+    let is_accepted = report.verdict.crashed == 0
+        && report.coverage.set_aside.is_empty()
+        && headline::nothing_checked(report).is_none();
     let accept = (report.verdict.status == exit::NOT_CHECKED && is_accepted)
         .then(|| "--on-not-checked pass accepts missing evidence".to_owned());
     let only_warns = report.verdict.status == exit::FINE && report.verdict.gate == "error";

@@ -34,7 +34,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     for missing in &deciding {
         let ways = missing.ways.iter().map(|(words, commands)| match *words == collect {
             // The commands for each kind are long; `coverage` has them.
-            true if commands.len() > 1 || *commands == [everything.as_str()] => {
+            true if is_brief || commands.len() > 1 || *commands == [everything.as_str()] => {
                 sentence_with_commands("", std::slice::from_ref(&everything), look)
             }
             _ => sentence_with_commands(words, commands, look),
@@ -149,8 +149,9 @@ impl EvidenceSource {
         }
     }
 
-    fn words(self) -> String {
+    fn words(self, is_live: bool) -> String {
         let words = match self {
+            EvidenceSource::Diagnostics if is_live => "--proxies",
             EvidenceSource::Nodes => "--nodes",
             EvidenceSource::Probe => "--probe",
             EvidenceSource::Collect => return own("collect"),
@@ -161,6 +162,22 @@ impl EvidenceSource {
             EvidenceSource::Cluster => "--bundle",
         };
         words.to_owned()
+    }
+}
+
+impl EvidenceSource {
+    /// The flag of `check` that reads it from the cluster, if there is one.
+    fn flag_of_check(&self) -> Option<&'static str> {
+        match self {
+            EvidenceSource::Probe => Some("--probe"),
+            EvidenceSource::Logs => Some("--logs"),
+            EvidenceSource::Diagnostics => Some("--proxies"),
+            EvidenceSource::Nodes
+            | EvidenceSource::Cli
+            | EvidenceSource::Collect
+            | EvidenceSource::With
+            | EvidenceSource::Cluster => None,
+        }
     }
 }
 
@@ -206,6 +223,11 @@ fn missing_evidence(
         let words = format!("{checks} a cluster: {}, live or with --bundle FILE", own("check --with PATH"));
         return Some((words, None));
     }
+    let is_live = report.origin.kind == "live";
+    let again = only_again(report, &ways);
+    if is_live && let Some(command) = again {
+        return Some((words(checks.len(), "use"), Some(command)));
+    }
     let collect = ways.remove(&EvidenceSource::Collect);
     // The options of `collect` that read the same from the cluster.
     let reads = [
@@ -221,17 +243,30 @@ fn missing_evidence(
         _ => call.words(flag),
     });
     let from_cluster = from_cluster.words("--output bundle.tar.gz");
-    let ways: Vec<String> = ways.into_iter().map(EvidenceSource::words).collect();
+    let ways: Vec<String> = ways.into_iter().map(|way| way.words(is_live)).collect();
     let options = match ways.as_slice() {
         [first @ .., last] if !first.is_empty() => format!("add {} or {last}", first.join(", ")),
         [] => String::new(),
         ways => format!("add {}", ways.concat()),
     };
-    let command = collect.then(|| from_cluster.to_string());
-    let collect = collect.then(|| "use".to_owned());
+    let command = if collect { Some(from_cluster.to_string()) } else { again };
+    let collect = command.as_ref().map(|_| if collect { "use" } else { "check the cluster" }.to_owned());
     let each: Vec<String> =
         [options].into_iter().filter(|options| !options.is_empty()).chain(collect).collect();
     Some((words(checks.len(), &each.join(", or ")), command))
+}
+
+/// The command that repeats a run of selected checks with their evidence, if a cluster provides all of it.
+fn only_again(report: &Report, ways: &BTreeSet<EvidenceSource>) -> Option<String> {
+    let flags: Option<Vec<&str>> = ways.iter().map(|way| way.flag_of_check()).collect();
+    let flags = flags.filter(|_| !report.asked.only.is_empty() && report.verdict.passed == 0)?;
+    let check = flags.iter().fold(meshdoctor().words("check"), |call, flag| call.words(flag));
+    let check = match report.asked.namespaces.is_empty() {
+        true => check,
+        false => check.option("-n", report.asked.namespaces.join(",")),
+    };
+    let check = check.option("--only", report.asked.only.join(","));
+    Some(Command::from(check).aimed(&report.connection).to_string())
 }
 
 /// Objects that no check reads, on one line.

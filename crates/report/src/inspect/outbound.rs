@@ -15,7 +15,7 @@ use crate::objects::{MethodMatch, RouteMatch, ServiceProfile, ValueMatch};
 /// The destination of calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Called {
-    /// A Service and one of its ports; all without a port.
+    /// A Service and one of its ports; all without a port. Without a namespace, [`Called::within`] adds it.
     Service {
         namespace: String,
         name: String,
@@ -43,16 +43,40 @@ impl FromStr for Called {
             }
             None => (text, None),
         };
-        let (namespace, name) = place.split_once('/').ok_or_else(refused)?;
-        let both = names::Rule::Label.accepts(namespace) && names::Rule::Label.accepts(name);
+        let (namespace, name) = place.split_once('/').unwrap_or(("", place));
+        let has_namespace = place.contains('/');
+        let both =
+            (!has_namespace || names::Rule::Label.accepts(namespace)) && names::Rule::Label.accepts(name);
         both.then(|| Called::Service { namespace: namespace.to_owned(), name: name.to_owned(), port })
             .ok_or_else(refused)
+    }
+}
+
+impl Called {
+    /// The same in a namespace, unless it has one.
+    #[must_use]
+    pub fn within(self, other: &str) -> Called {
+        match self {
+            Called::Service { namespace, name, port } if namespace.is_empty() => {
+                Called::Service { namespace: other.to_owned(), name, port }
+            }
+            called => called,
+        }
+    }
+
+    /// Whether it is the name of a Service without its namespace.
+    pub fn lacks_namespace(&self) -> bool {
+        matches!(self, Called::Service { namespace, .. } if namespace.is_empty())
     }
 }
 
 impl fmt::Display for Called {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Called::Service { namespace, name, port } if namespace.is_empty() => match port {
+                Some(port) => write!(f, "{name}:{port}"),
+                None => f.write_str(name),
+            },
             Called::Service { namespace, name, port: Some(port) } => write!(f, "{namespace}/{name}:{port}"),
             Called::Service { namespace, name, port: None } => write!(f, "{namespace}/{name}"),
             Called::Address(address) => address.fmt(f),

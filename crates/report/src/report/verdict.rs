@@ -102,6 +102,8 @@ pub(super) fn verdict(
     let crashed = count(|o| matches!(o, Outcome::Crashed(_)));
     let judged = count(|o| matches!(o, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_)));
     let asked_for = results.iter().flat_map(|result| &result.gaps).any(Missing::was_asked_for);
+    // The few checks that need no object do not make it a run.
+    let read_no_object = read_nothing && asked_for && origin.kind == "live";
     let status = exit::status(exit::Facts {
         failing: findings.iter().any(|finding| finding.standing == Standing::Fails),
         not_checked: asked_for || unreadable || crashed > 0,
@@ -109,7 +111,9 @@ pub(super) fn verdict(
         not_checked_passes: policy.not_checked_passes && !unreadable,
         // A run without evidence does not succeed, whatever evidence was requested; --on-not-checked=pass
         // does not cover that. Manifests may contain only parts that no check covers.
-        none_ran: none_ran || ((asked_for || origin.kind != "manifests") && saw_nothing(results)),
+        none_ran: none_ran
+            || read_no_object
+            || ((asked_for || origin.kind != "manifests") && saw_nothing(results)),
         // A partial list counts as read: that is a gap, not a run without evidence.
         nothing_judged: judged == 0 && read_nothing,
     });

@@ -21,6 +21,7 @@ use super::connection_lost::{Broken, broken};
 use super::flow::{Flow, Form};
 use super::quote::{quote, quote_answer};
 use super::traffic::Meter;
+use crate::fetched::Why;
 use crate::protobuf::{Message, REFUSAL, in_envelope};
 
 /// Maximum number of attempts per request.
@@ -464,9 +465,7 @@ impl ErrorStatus {
     pub(super) fn words(&self) -> String {
         let status = self.status.as_u16();
         match (&self.location, self.message.as_str()) {
-            (Some(location), _) => {
-                format!("HTTP {status}: redirected to {location}; a proxy requires a login")
-            }
+            (Some(location), _) => Why::redirected(status, location),
             (None, "") => match self.status.canonical_reason() {
                 Some(reason) => format!("HTTP {status} {reason}"),
                 None => format!("HTTP {status}"),

@@ -12,9 +12,7 @@ pub(super) fn why(trouble: &RequestError) -> Why {
         RequestError::Broken(broken) => Why::Failed { message: broken.words() },
         RequestError::Refused(refusal) => match refusal.status {
             StatusCode::FORBIDDEN => Why::Denied { message: refusal.message.clone() },
-            StatusCode::UNAUTHORIZED => {
-                Why::Failed { message: "the API server rejects the credentials (HTTP 401)".to_owned() }
-            }
+            StatusCode::UNAUTHORIZED => Why::credentials_rejected(),
             _ => Why::Failed { message: refusal.words() },
         },
     }

@@ -57,6 +57,8 @@ pub(super) enum Ended {
     Malformed(String),
     /// Limit reached, in words.
     Endless(String),
+    /// The response is an HTML page.
+    HtmlPage,
 }
 
 impl Flow {

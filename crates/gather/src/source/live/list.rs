@@ -13,7 +13,7 @@ use super::api_client::{self, ApiClient, Backoff, RequestError};
 use super::call::{Accept, WHOLE_BODY};
 use super::fetch_error::{self, why};
 use super::flow::{Ended, Flow};
-use super::split::{ElementSink, Head, Splitter};
+use super::split::{ElementSink, Head, NotAList, Splitter};
 use super::traffic::Meter;
 use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
@@ -87,6 +87,7 @@ async fn list_at(
             Ok(()) => return Fetched::Complete,
             Err(Ended::Malformed(message)) => Why::Malformed { message },
             Err(Ended::Endless(message)) => Why::Failed { message },
+            Err(Ended::HtmlPage) => Why::html_page(),
             Err(Ended::RequestError(RequestError::Refused(refusal)))
                 if form == ListForm::FromCache && may_be_the_cache(refusal.status) =>
             {
@@ -277,7 +278,7 @@ impl Pages<'_> {
             match flow.next(self.meter).await {
                 Ok(Some(bytes)) => {
                     if let Err(error) = splitter.push(&bytes, page) {
-                        return Err(Ended::Malformed(error.to_string()));
+                        return Err(not_a_list(&error));
                     }
                     tally.piece(bytes.len(), page.taken, self.api.excess())?;
                 }
@@ -289,7 +290,7 @@ impl Pages<'_> {
         // Complete items before an interruption count.
         let whole = splitter.finish(page);
         outcome?;
-        whole.map_err(|error| Ended::Malformed(error.to_string()))?;
+        whole.map_err(|error| not_a_list(&error))?;
         self.follow(page, next, tally)
     }
 
@@ -318,6 +319,14 @@ impl Pages<'_> {
         let accept = if self.schema.is_some() { Accept::Protobuf } else { Accept::Json };
         let (api, meter) = (Arc::clone(self.api), Arc::clone(self.meter));
         Opened(tokio::spawn(async move { api.open(&path, accept, &meter, ahead).await }))
+    }
+}
+
+/// The end of a list whose page is not one.
+fn not_a_list(error: &NotAList) -> Ended {
+    match error {
+        NotAList::Html => Ended::HtmlPage,
+        _ => Ended::Malformed(error.to_string()),
     }
 }
 

@@ -224,7 +224,10 @@ fn one(
         return malformed("the response is broken or endless");
     };
     let Ok(head) = serde_json::from_slice::<Identity>(&body) else {
-        return malformed("the response is not JSON");
+        return match body.trim_ascii_start().starts_with(b"<") {
+            true => Fetched::Missing { reason: Why::html_page() },
+            false => malformed("the response is not JSON"),
+        };
     };
     if let Some((kind, name)) = requested
         && (head.kind.is_some_and(|other| other != kind.info().kind)

@@ -40,6 +40,8 @@ pub(super) struct Head {
 /// Reason why a body is not a list. Never quotes it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NotAList {
+    #[error("the response is an HTML page")]
+    Html,
     #[error("the response is not JSON (it begins like {0})")]
     NoJson(&'static str),
     #[error("the response is invalid JSON, at byte {0}")]

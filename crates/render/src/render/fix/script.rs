@@ -3,6 +3,7 @@
 
 use super::{configured, found_card, from_found_card, planned, proof_text};
 use crate::checks;
+use crate::checks::words::sentence;
 use crate::command::{Arg, Command, Line, RunsOn, guard_apart};
 use crate::finding::{Applies, NodeRound};
 use crate::kubectl::shell::{Word, pipelines};
@@ -95,7 +96,7 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     script.comment("Read it before you run it. To continue from a step, give its number as the argument.");
     configured(report).iter().for_each(|settings| script.comment(&format!("Configuration: {settings}.")));
     if planned_steps.is_empty() {
-        script.comment("No finding of warning or above needs a repair.");
+        script.comment(&format!("{}.", sentence(&super::nothing_to_repair(report))));
         return script.0;
     }
     script.0.push_str("#\n");

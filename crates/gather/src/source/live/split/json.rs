@@ -151,7 +151,7 @@ impl Json {
         match self.at {
             Cursor::Start => match byte {
                 b'{' => self.advance(Cursor::Key),
-                b'<' => Err(NotAList::NoJson("HTML")),
+                b'<' => Err(NotAList::Html),
                 b'[' => Err(NotAList::NoItems),
                 _ => Err(NotAList::NoJson("text or binary data")),
             },

@@ -145,7 +145,7 @@ fn the_buffer_stays_small_however_long_the_list() {
 #[test]
 fn non_lists_are_distinguished() {
     let why = |body: &str| split(body.as_bytes(), 7, false).1.unwrap_err();
-    assert_eq!(why("<!DOCTYPE html><html>"), NotAList::NoJson("HTML"));
+    assert_eq!(why("<!DOCTYPE html><html>"), NotAList::Html);
     assert_eq!(why("404 page not found"), NotAList::NoJson("text or binary data"));
     assert_eq!(why("[1]"), NotAList::NoItems);
     assert_eq!(why("please log in"), NotAList::NoJson("text or binary data"));
