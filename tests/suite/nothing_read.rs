@@ -54,7 +54,7 @@ const COMMANDS: [&[&str]; 8] = [
     &["rotate"],
     &["policy"],
     &["reach", "shop/web", "shop/api:80"],
-    &["sync"],
+    &["sync", "--proxies=1s"],
 ];
 
 #[tokio::test(flavor = "multi_thread")]
