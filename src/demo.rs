@@ -47,7 +47,7 @@ pub fn base(name: &str) -> Option<&'static str> {
 
 /// State of a demo's cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum DemoState {
     /// Before the fix.
     Before,
     /// After the fix.
@@ -92,11 +92,11 @@ pub fn find(name: &str) -> Option<&'static Demo> {
 }
 
 impl Script {
-    /// The blocks of a state: those of `Before`, and for [`State::After`] those applied on top.
-    pub fn blocks(&self, state: State) -> Vec<Block> {
+    /// The blocks of a state: those of `Before`, and for [`DemoState::After`] those applied on top.
+    pub fn blocks(&self, state: DemoState) -> Vec<Block> {
         let after = match state {
-            State::Before => &[][..],
-            State::After => &self.after,
+            DemoState::Before => &[][..],
+            DemoState::After => &self.after,
         };
         self.before.iter().chain(after).cloned().collect()
     }
@@ -121,7 +121,7 @@ impl Demo {
     ///
     /// # Errors
     /// See [`DemoError`].
-    pub fn scene(&self, state: State) -> Result<Scene, DemoError> {
+    pub fn scene(&self, state: DemoState) -> Result<Scene, DemoError> {
         let blocks = self.script()?.blocks(state);
         let mut scene = Scene::parse(&blocks, &|name| base(name).map(str::to_owned))
             .map_err(|error| DemoError::Scene { name: self.name.to_owned(), error })?;

@@ -13,7 +13,7 @@ pub struct Check {
     pub id: &'static str,
     /// The card's text, embedded.
     pub text: &'static str,
-    judge: Rule,
+    judge: Evaluation,
     parsed: &'static Parsed,
 }
 
@@ -39,7 +39,7 @@ impl From<Card> for Parsed {
 }
 
 /// How a check is evaluated.
-enum Rule {
+enum Evaluation {
     /// By a built-in function.
     Written(fn(&Context<'_>) -> Judgement),
     /// By the CEL expression of its card, which is from this folder.
@@ -54,14 +54,14 @@ impl Check {
         (rule, from): (&'static Expressed, &'static str),
         parsed: &'static Parsed,
     ) -> Check {
-        Check { id, text, judge: Rule::Expressed(rule, from), parsed }
+        Check { id, text, judge: Evaluation::Expressed(rule, from), parsed }
     }
 
     /// Its rule, if that is a CEL expression.
     pub fn rule(&self) -> Option<&'static Expressed> {
         match self.judge {
-            Rule::Written(_) => None,
-            Rule::Expressed(rule, _) => Some(rule),
+            Evaluation::Written(_) => None,
+            Evaluation::Expressed(rule, _) => Some(rule),
         }
     }
 
@@ -71,8 +71,8 @@ impl Check {
     /// No such parameter exists, or the value is invalid; as text.
     pub fn parameter(&self, name: &str, written: &str) -> Result<serde_json::Value, String> {
         match self.judge {
-            Rule::Written(_) => self.card().front.parameter(name, written),
-            Rule::Expressed(rule, _) => rule.parameter(name, written),
+            Evaluation::Written(_) => self.card().front.parameter(name, written),
+            Evaluation::Expressed(rule, _) => rule.parameter(name, written),
         }
     }
 
@@ -88,8 +88,8 @@ impl Check {
     /// The folder of a custom check.
     pub fn brought_from(&self) -> Option<&'static str> {
         match self.judge {
-            Rule::Written(_) => None,
-            Rule::Expressed(_, from) => Some(from),
+            Evaluation::Written(_) => None,
+            Evaluation::Expressed(_, from) => Some(from),
         }
     }
 
@@ -100,8 +100,8 @@ impl Check {
 
     pub(super) fn judge(&self, context: &Context<'_>) -> Judgement {
         match self.judge {
-            Rule::Written(judge) => judge(context),
-            Rule::Expressed(rule, _) => expressed::judge(context, rule),
+            Evaluation::Written(judge) => judge(context),
+            Evaluation::Expressed(rule, _) => expressed::judge(context, rule),
         }
     }
 
@@ -112,7 +112,7 @@ impl Check {
         judge: fn(&Context<'_>) -> Judgement,
         parsed: &'static Parsed,
     ) -> Check {
-        Check { id, text, judge: Rule::Written(judge), parsed }
+        Check { id, text, judge: Evaluation::Written(judge), parsed }
     }
 
     /// The parsed card.

@@ -31,7 +31,7 @@ pub const UNDECLARED: &str = "defect of meshdoctor: the check's card does not de
 
 /// The shared input of all checks of a run.
 #[derive(Clone, Copy)]
-pub(super) struct Run<'a> {
+pub(super) struct RunInput<'a> {
     /// The evidence.
     pub(super) cluster: &'a Cluster,
     /// Facts that age.
@@ -60,8 +60,8 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// A context for one check.
-    pub(super) fn new(id: &'static str, card: &'a Card, run: Run<'a>) -> Context<'a> {
-        let Run { cluster, knowledge, settings, joins } = run;
+    pub(super) fn new(id: &'static str, card: &'a Card, run: RunInput<'a>) -> Context<'a> {
+        let RunInput { cluster, knowledge, settings, joins } = run;
         let (gaps, has_value_keys) = (RefCell::new(Vec::new()), Cell::new(false));
         Context { cluster, knowledge, settings, joins, card, id, gaps, has_value_keys }
     }
@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
     /// The same, with gaps of its own.
     pub(super) fn aside(&self) -> Context<'a> {
         let Context { cluster, knowledge, settings, joins, card, id, .. } = *self;
-        Context::new(id, card, Run { cluster, knowledge, settings, joins })
+        Context::new(id, card, RunInput { cluster, knowledge, settings, joins })
     }
 
     /// The operator's settings of the check's own parameters.

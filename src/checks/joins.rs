@@ -39,7 +39,7 @@ pub struct Joins<'a> {
     /// The pods that Services select.
     pub(super) selected: Join<data_plane::Selected<'a>>,
     /// The pods that linkerd-cni refuses.
-    pub(super) refused: cni::Refused<'a>,
+    pub(super) refused: cni::RefusedAdds<'a>,
 }
 
 impl<'a> Context<'a> {

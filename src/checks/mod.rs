@@ -65,7 +65,7 @@ pub use chart_values::{NoChart, chart};
 pub(crate) use check::row;
 pub use check::{Check, Parsed};
 pub use context::Context;
-use context::Run;
+use context::RunInput;
 pub use data_plane::UNREADY_WORKLOAD;
 pub use injection::InjectionFaults;
 use joins::Joins;
@@ -211,7 +211,7 @@ pub fn evaluate(
 ) -> Vec<CheckResult> {
     let (joins, then_joins) = (Joins::default(), Joins::default());
     let then = settings.upgrade.as_ref().map(|_| Settings { upgraded: true, ..settings.clone() });
-    let run = Run { cluster, knowledge, settings, joins: &joins };
+    let run = RunInput { cluster, knowledge, settings, joins: &joins };
     let stops = upgrade_hops::stops(&run);
     let stop_joins: Vec<[Joins<'_>; 2]> = stops.iter().map(|_| Default::default()).collect();
     let judged = checks.iter().map(|check| {
@@ -219,20 +219,23 @@ pub fn evaluate(
         let judged = match then.as_ref().filter(|_| card.front.rehearsed) {
             None => today,
             Some(settings) => {
-                let then = evaluate_one(check, &Run { settings, joins: &then_joins, ..run });
+                let then = evaluate_one(check, &RunInput { settings, joins: &then_joins, ..run });
                 rehearsal::both(today, then, card.front.rehearsed_infos)
             }
         };
         upgrade_hops::mark(judged, &stops, knowledge, |at| {
             // Checks about an upgrade are evaluated only for today.
             let world = usize::from(card.front.rehearsed);
-            evaluate_one(check, &Run { settings: &stops[at][world], joins: &stop_joins[at][world], ..run })
+            evaluate_one(
+                check,
+                &RunInput { settings: &stops[at][world], joins: &stop_joins[at][world], ..run },
+            )
         })
     });
     judged.collect()
 }
 
-fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
+fn evaluate_one(check: &'static Check, run: &RunInput<'_>) -> CheckResult {
     let card = check.card();
     if let Some(seconds) = run.settings.time_limit.and_then(TimeLimit::passed) {
         return skipped(check, seconds);
@@ -331,7 +334,8 @@ pub fn plan(cluster: &Cluster, knowledge: &Knowledge, settings: &Settings) -> Op
     let upgrade = settings.upgrade.as_ref()?;
     let check = find(upgrades::PLANNED)?;
     let joins = Joins::default();
-    let context = Context::new(check.id, check.card(), Run { cluster, knowledge, settings, joins: &joins });
+    let context =
+        Context::new(check.id, check.card(), RunInput { cluster, knowledge, settings, joins: &joins });
     // As with a check: a failed plan loses no finding.
     catch_unwind(AssertUnwindSafe(|| upgrades::plan::plan(&context, upgrade))).ok().flatten()
 }

@@ -10,7 +10,7 @@ use crate::objects::{Container, LimitRange, Pod, PodSpec, RangeLimit, ResourceQu
 
 /// The reason why the API server refuses the new pods of a rollout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Refusal {
+pub(super) enum QuotaRefusal {
     /// No room for the pod that a rollout starts before it stops one.
     Room,
     /// No room for the ReplicaSet of the new pods.
@@ -24,24 +24,26 @@ pub(super) enum Refusal {
 /// An object that refuses new pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Obstacle {
-    pub(super) refusal: Refusal,
+    pub(super) refusal: QuotaRefusal,
     /// The object, and its limit: `ResourceQuota shop/small (pods: 10 of 10 used)`.
     pub(super) object: String,
 }
 
-impl Refusal {
+impl QuotaRefusal {
     /// The advice for objects: `No room …: raise X first`.
     pub(super) fn advice(self, objects: &str) -> String {
         match self {
-            Refusal::Room => format!("No room for the additional pod of a rollout: raise {objects} first"),
-            Refusal::ReplicaSet => {
+            QuotaRefusal::Room => {
+                format!("No room for the additional pod of a rollout: raise {objects} first")
+            }
+            QuotaRefusal::ReplicaSet => {
                 format!("No room for the new ReplicaSet of a rollout: raise {objects} first")
             }
-            Refusal::Unstated => format!(
+            QuotaRefusal::Unstated => format!(
                 "The API server refuses new pods, whose containers do not state an amount that a quota requires: \
                  {objects}. Give the namespace a LimitRange with defaults first"
             ),
-            Refusal::Bounds => format!(
+            QuotaRefusal::Bounds => format!(
                 "The API server refuses new pods, whose amounts are outside of a LimitRange: {objects}. Change it first"
             ),
         }
@@ -138,7 +140,7 @@ fn hard(quota: &ResourceQuota) -> &BTreeMap<String, String> {
 /// A quota whose use leaves less room than a rollout needs.
 fn used_up(
     quota: &ResourceQuota,
-    refusal: Refusal,
+    refusal: QuotaRefusal,
     needed: impl Fn(&str) -> Option<(f64, bool)>,
 ) -> Option<Obstacle> {
     let (namespace, name) = quota.metadata.key();
@@ -155,7 +157,7 @@ fn used_up(
 
 /// A rollout creates a ReplicaSet before it removes an old one, whatever the strategy.
 fn no_replica_set(quota: &ResourceQuota) -> Option<Obstacle> {
-    used_up(quota, Refusal::ReplicaSet, |resource| {
+    used_up(quota, QuotaRefusal::ReplicaSet, |resource| {
         (resource == "count/replicasets.apps").then_some((1.0, true))
     })
 }
@@ -230,7 +232,7 @@ impl NewPod<'_> {
                 "ResourceQuota {namespace}/{name} ({resource}; container {} states none)",
                 without.name
             );
-            Some(Obstacle { refusal: Refusal::Unstated, object })
+            Some(Obstacle { refusal: QuotaRefusal::Unstated, object })
         })
     }
 
@@ -259,13 +261,13 @@ impl NewPod<'_> {
                     "LimitRange {namespace}/{name} ({word} {resource}: {bound}; container {})",
                     container.name
                 );
-                Some(Obstacle { refusal: Refusal::Bounds, object })
+                Some(Obstacle { refusal: QuotaRefusal::Bounds, object })
             })
         })
     }
 
     fn no_room(&self, quota: &ResourceQuota) -> Option<Obstacle> {
-        used_up(quota, Refusal::Room, |resource| self.needed(resource))
+        used_up(quota, QuotaRefusal::Room, |resource| self.needed(resource))
     }
 
     /// How much of a resource the pod takes, and whether every container states its amount; `None` for

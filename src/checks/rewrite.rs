@@ -21,7 +21,7 @@ use crate::objects::{DaemonSet, Deployment, Meta, OwnerReference, Pod, StatefulS
 const SOURCE: &str = ". Change the source manifest too";
 
 /// An annotation or label with its new value; `None` removes it.
-pub(super) type Change<'a> = (&'a str, Option<&'a str>);
+pub(super) type KeyChange<'a> = (&'a str, Option<&'a str>);
 
 /// The change, as text that a place follows.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +55,7 @@ pub(super) fn template(
     remedy: Remedy,
     act: Act<'_>,
     object: &Annotated<'_>,
-    changes: &[Change<'_>],
+    changes: &[KeyChange<'_>],
 ) -> Remedy {
     let (namespace, name) = object.meta.key();
     if ctx.is_only_in_manifests(object.kind) {
@@ -69,7 +69,7 @@ pub(super) fn template(
 }
 
 /// The command that changes annotations below a path of the object.
-fn patch(object: &Annotated<'_>, path: &[&str], changes: &[Change<'_>]) -> Command {
+fn patch(object: &Annotated<'_>, path: &[&str], changes: &[KeyChange<'_>]) -> Command {
     let annotations: Map<String, Value> =
         changes.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect();
     let inner = Value::Object(Map::from_iter([("annotations".to_owned(), Value::Object(annotations))]));
@@ -81,7 +81,7 @@ fn patch(object: &Annotated<'_>, path: &[&str], changes: &[Change<'_>]) -> Comma
 }
 
 /// As [`template`], for an object that is not applied yet: every field of it can be changed.
-fn in_manifest(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
+fn in_manifest(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[KeyChange<'_>]) -> Remedy {
     match object.kind {
         Kind::Job => step(remedy, act, act.at("in", "the pod template"), object, || {
             patch(object, &["spec", "template", "metadata"], changes)
@@ -98,7 +98,7 @@ pub(super) fn template_only(
     remedy: Remedy,
     act: Act<'_>,
     object: &Annotated<'_>,
-    changes: &[Change<'_>],
+    changes: &[KeyChange<'_>],
 ) -> Remedy {
     if let Some(operator) = Operator::new(object.kind, object.meta) {
         return operator.template(None, remedy, act, changes);
@@ -132,7 +132,7 @@ pub(super) fn of_owner(
     remedy: Remedy,
     act: &str,
     owner: &Owner,
-    changes: &[Change<'_>],
+    changes: &[KeyChange<'_>],
 ) -> Remedy {
     let Some((kind, known)) = workload(ctx, owner) else {
         let again = if owner.kind == "Pod" { ". Create the pod again" } else { "" };
@@ -150,7 +150,7 @@ pub(super) fn of_owner(
 }
 
 /// The annotations with their values, after a colon, if a text does not name them; for steps without a command.
-fn unnamed(act: &str, changes: &[Change<'_>]) -> String {
+fn unnamed(act: &str, changes: &[KeyChange<'_>]) -> String {
     let names = |key: &str, value: &str| {
         act.contains(&format!("{key}: {value:?}")) || act.contains(&format!("{key}: {value}"))
     };
@@ -162,7 +162,7 @@ fn unnamed(act: &str, changes: &[Change<'_>]) -> String {
 }
 
 /// A text that also names the values of annotations, for steps without a command.
-fn with_values(text: String, changes: &[Change<'_>]) -> String {
+fn with_values(text: String, changes: &[KeyChange<'_>]) -> String {
     let unnamed = unnamed(&text, changes);
     let lone = changes.iter().find_map(|(key, value)| Some((*key, (*value)?)));
     match lone {
@@ -245,7 +245,7 @@ impl<'a> Operator<'a> {
         ctx: Option<&Context<'_>>,
         remedy: Remedy,
         act: Act<'_>,
-        changes: &[Change<'_>],
+        changes: &[KeyChange<'_>],
     ) -> Remedy {
         let text = act.at("in", &format!("the pod template of {self}"));
         let Some(name) = self.copied() else {
@@ -421,7 +421,7 @@ pub(super) fn remove(ctx: &Context<'_>, remedy: Remedy, act: &str, owner: &Owner
 }
 
 /// Adds the step that changes annotations of the object itself instead of its template.
-pub(super) fn own(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
+pub(super) fn own(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[KeyChange<'_>]) -> Remedy {
     step(remedy, act, act.at("on", &noun(object.kind)), object, || {
         set("annotate --overwrite", object, changes)
     })
@@ -429,7 +429,12 @@ pub(super) fn own(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes:
 
 /// Adds the step that changes labels of the object itself. Their values must be valid label values: see
 /// [`is_label_value`].
-pub(super) fn labels(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
+pub(super) fn labels(
+    remedy: Remedy,
+    act: Act<'_>,
+    object: &Annotated<'_>,
+    changes: &[KeyChange<'_>],
+) -> Remedy {
     step(remedy, act, act.at("on", &noun(object.kind)), object, || set("label --overwrite", object, changes))
 }
 
@@ -448,7 +453,7 @@ pub(super) fn restart(ctx: &Context<'_>, remedy: Remedy, object: &Annotated<'_>)
 pub(super) fn of_list(
     remedy: Remedy,
     object: &Annotated<'_>,
-    (key, after): Change<'_>,
+    (key, after): KeyChange<'_>,
     in_force: &str,
 ) -> Remedy {
     let kind = object.kind.info().kind;
@@ -475,7 +480,7 @@ pub(super) fn extend_list(
 pub(super) fn of_owners_list(
     remedy: Remedy,
     owner: &Owner,
-    (key, after): Change<'_>,
+    (key, after): KeyChange<'_>,
     in_force: &str,
 ) -> Remedy {
     remedy.list(ListChange::new(named(&owner.kind, &owner.namespace, &owner.name), key, in_force, after))
@@ -545,7 +550,7 @@ fn with_object(call: Call, verb: &'static str, object: &Annotated<'_>) -> Call {
     call.namespace(&object.meta.namespace).words(verb).arg(kind).operand(&object.meta.name)
 }
 
-fn set(verb: &'static str, object: &Annotated<'_>, changes: &[Change<'_>]) -> Command {
+fn set(verb: &'static str, object: &Annotated<'_>, changes: &[KeyChange<'_>]) -> Command {
     let changed = changes.iter().map(|(key, value)| match value {
         Some(value) => format!("{key}={value}"),
         None => format!("{key}-"),
@@ -560,7 +565,7 @@ const CONTROLLER_LABELS: &str = concat!(
 );
 
 /// Recreates a Job with other annotations, without the selector and labels from the Job controller.
-fn job(object: &Annotated<'_>, changes: &[Change<'_>]) -> Command {
+fn job(object: &Annotated<'_>, changes: &[KeyChange<'_>]) -> Command {
     let text = |text: &str| Value::from(text).to_string();
     let gone: Vec<String> =
         changes.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| text(key)).collect();

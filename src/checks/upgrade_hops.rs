@@ -1,7 +1,7 @@
 //! The releases on the way of an upgrade, one minor after the other: finds the release with which each
 //! finding begins. Each check with findings is repeated for the states around each release.
 
-use super::context::Run;
+use super::context::RunInput;
 use super::rehearsal::{AFTER, Plugin, Upgrade, prints};
 use super::{CheckResult, Settings, upgrades};
 use crate::finding::{Evidence, Finding, When};
@@ -10,7 +10,7 @@ use crate::version::LinkerdVersion;
 
 /// The states before and after the upgrade to each release on the way; empty if the target is the next
 /// release.
-pub(super) fn stops(run: &Run<'_>) -> Vec<[Settings; 2]> {
+pub(super) fn stops(run: &RunInput<'_>) -> Vec<[Settings; 2]> {
     let Some(upgrade) = &run.settings.upgrade else { return Vec::new() };
     let mut releases = upgrades::releases(run);
     releases.pop();

@@ -33,7 +33,7 @@ pub(super) const MAKE_PODS: [Kind; 7] = [
 ];
 
 /// The Linkerd version that reads the annotations.
-pub(super) enum Reader {
+pub(super) enum AnnotationReader {
     /// The version and its source.
     Version(LinkerdVersion, Evidence),
     /// A control plane exists or may exist, but its version is unknown; contains the missing evidence.
@@ -44,8 +44,8 @@ pub(super) enum Reader {
 
 /// The release that decides, and its source: `2.18 (edge-25.4.4), from --linkerd-version`.
 pub(super) fn of_release(ctx: &Context<'_>, version: &LinkerdVersion) -> Evidence {
-    let said = match (Reader::new(ctx), &ctx.settings.linkerd_version) {
-        (Reader::Version(_, source), Some(given)) if source.is_named("--linkerd-version") => {
+    let said = match (AnnotationReader::new(ctx), &ctx.settings.linkerd_version) {
+        (AnnotationReader::Version(_, source), Some(given)) if source.is_named("--linkerd-version") => {
             let release = match given == version {
                 true => version.to_string(),
                 false => format!("{given} ({version})"),
@@ -57,48 +57,48 @@ pub(super) fn of_release(ctx: &Context<'_>, version: &LinkerdVersion) -> Evidenc
     Evidence::other("Linkerd", said)
 }
 
-impl Reader {
+impl AnnotationReader {
     /// Reads the injector's image, then the chart values, then the other components.
-    pub(super) fn new(ctx: &Context<'_>) -> Reader {
+    pub(super) fn new(ctx: &Context<'_>) -> AnnotationReader {
         let namespace = &ctx.namespaces().control_plane;
         let deployments = match ctx.partial_list::<Deployment>() {
             Ok(deployments) => deployments,
-            Err(missing) => return Reader::Unknown(missing),
+            Err(missing) => return AnnotationReader::Unknown(missing),
         };
         if let Some((version, evidence)) = installed(deployments, config(ctx).ok().flatten(), namespace) {
             return match ctx.upgraded() {
-                Some(upgrade) => Reader::Version(upgrade.to.clone(), upgrade.evidence()),
-                None => Reader::Version(version, evidence),
+                Some(upgrade) => AnnotationReader::Version(upgrade.to.clone(), upgrade.evidence()),
+                None => AnnotationReader::Version(version, evidence),
             };
         }
         if let Some(version) = &ctx.settings.linkerd_version {
             let evidence = Evidence::other("--linkerd-version", version.as_str());
             if let Some(upgrade) = ctx.upgraded() {
-                return Reader::Version(upgrade.to.clone(), upgrade.evidence());
+                return AnnotationReader::Version(upgrade.to.clone(), upgrade.evidence());
             }
-            return Reader::Version(version.clone(), evidence);
+            return AnnotationReader::Version(version.clone(), evidence);
         }
         let there = components(deployments, namespace).iter().any(|c| CORE.contains(&c.name));
         match ctx.complete_list::<Deployment>() {
-            Ok(_) if there => Reader::Unknown(no_version(ctx)),
-            Ok(_) => Reader::Absent,
-            Err(missing) => Reader::Unknown(missing),
+            Ok(_) if there => AnnotationReader::Unknown(no_version(ctx)),
+            Ok(_) => AnnotationReader::Absent,
+            Err(missing) => AnnotationReader::Unknown(missing),
         }
     }
 
     /// The version, if it is known.
     pub(super) fn version(&self) -> Option<&LinkerdVersion> {
         match self {
-            Reader::Version(version, _) => Some(version),
-            Reader::Unknown(_) | Reader::Absent => None,
+            AnnotationReader::Version(version, _) => Some(version),
+            AnnotationReader::Unknown(_) | AnnotationReader::Absent => None,
         }
     }
 
     /// The source of the version.
     pub(super) fn evidence(&self) -> Option<Evidence> {
         match self {
-            Reader::Version(_, evidence) => Some(evidence.clone()),
-            Reader::Unknown(_) | Reader::Absent => None,
+            AnnotationReader::Version(_, evidence) => Some(evidence.clone()),
+            AnnotationReader::Unknown(_) | AnnotationReader::Absent => None,
         }
     }
 }

@@ -32,7 +32,7 @@ use crate::version::{K8sVersion, LinkerdVersion};
 /// Result of applying a change on top of a cluster.
 pub(super) struct Overlay {
     /// Description of the change.
-    pub(super) change: report::Change,
+    pub(super) change: report::ManifestChange,
     /// The cluster with the change applied.
     pub(super) collected: Collected,
     /// Positions of its objects in the manifests.
@@ -265,7 +265,7 @@ pub(super) fn overlay(
         Some(_) => None,
         None => Some(of_check(&args.manifests.with, args)?),
     };
-    let Kept { read: today, again: before, folder: _folder } =
+    let ReplayedEvidence { read: today, again: before, folder: _folder } =
         gather_and_save(way, &args.verbosity, items, args.save.as_deref())?;
     let charts = given.as_mut().map(Captured::charts).unwrap_or_default();
     let mut set = match (&given, values) {
@@ -286,12 +286,12 @@ pub(super) fn overlay(
     // Keep the time source of the cluster: the temporary copy records only the time.
     collected.cluster.time_source = today.collected.cluster.time_source;
     let named = if values.is_some() { &args.manifests.values } else { &args.manifests.with };
-    let change = report::Change { given: words(named), objects: set.count() };
+    let change = report::ManifestChange { given: words(named), objects: set.count() };
     Ok((today, Overlay { change, collected, places: given.as_mut().and_then(Captured::places), charts }))
 }
 
 /// Evidence of a cluster, and a reader to replay it object by object.
-pub(super) struct Kept {
+pub(super) struct ReplayedEvidence {
     /// The evidence.
     pub(super) read: Read,
     /// The replay.
@@ -309,7 +309,7 @@ pub(super) fn gather_and_save(
     verbosity: &Verbosity,
     items: &BTreeSet<Item>,
     save: Option<&Path>,
-) -> anyhow::Result<Kept> {
+) -> anyhow::Result<ReplayedEvidence> {
     let folder = tempfile::tempdir().context("cannot create a temporary folder for the evidence")?;
     let own = folder.path().join("before.tar.gz");
     let path: &Path = save.unwrap_or(&own);
@@ -324,7 +324,7 @@ pub(super) fn gather_and_save(
     }
     let again = Captured::open(&[path.to_owned()], Completeness::Unstated, std::io::empty())
         .context("the stored evidence cannot be read")?;
-    Ok(Kept { read, again, folder })
+    Ok(ReplayedEvidence { read, again, folder })
 }
 
 fn of_check(paths: &[PathBuf], args: &Check) -> anyhow::Result<Captured> {

@@ -155,7 +155,7 @@ struct CheckEvidence {
     /// The positions of objects in files.
     places: Option<Places>,
     /// Manifests, and the evidence after they are applied.
-    change: Option<(report::Change, Collected)>,
+    change: Option<(report::ManifestChange, Collected)>,
 }
 
 /// Gathers the evidence of a run. The settings get the releases and chart values of manifests.

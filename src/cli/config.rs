@@ -68,7 +68,7 @@ pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
     let Some(at) = words.iter().position(|word| word.to_str() == Some(name)) else {
         return Ok(words.to_vec());
     };
-    let line = Line { words, at, path: &file.path };
+    let line = ConfiguredLine { words, at, path: &file.path };
     let said = set_flags(name, of_command);
     let mut added = applicable(&settings, name, &said);
     // Errors without the file are reported for the command line itself.
@@ -99,7 +99,7 @@ impl File {
         if self.named {
             return Ok(());
         }
-        let found = trust::Found { path: &self.path, verifies };
+        let found = trust::FoundConfig { path: &self.path, verifies };
         let shown = self.path.display();
         for setting in added {
             if let Some(why) = found.refuses(command, setting) {
@@ -145,14 +145,14 @@ fn applicable<'a>(settings: &'a [Setting], name: &str, said: &BTreeSet<String>) 
 }
 
 /// A command line, and the place to add settings to it.
-struct Line<'a> {
+struct ConfiguredLine<'a> {
     words: &'a [OsString],
     /// Position of the command's name.
     at: usize,
     path: &'a Path,
 }
 
-impl Line<'_> {
+impl ConfiguredLine<'_> {
     fn with(&self, added: &[&Setting]) -> Vec<OsString> {
         let mut all = self.words.to_vec();
         all.splice(self.at + 1..=self.at, added.iter().map(|setting| OsString::from(setting.argument())));
@@ -384,7 +384,7 @@ fn refused(settings: &[Setting], file: &File) -> anyhow::Result<Vec<String>> {
     let commands: BTreeSet<&str> = settings.iter().map(|setting| setting.command.as_str()).collect();
     for name in commands {
         let words = [OsString::from("meshdoctor"), OsString::from(name)];
-        let line = Line { words: &words, at: 1, path: &file.path };
+        let line = ConfiguredLine { words: &words, at: 1, path: &file.path };
         let added = applicable(settings, name, &BTreeSet::new());
         let alone = || line.refused(&[]).map(|alone| describe(&alone));
         let error = line.refused(&added);

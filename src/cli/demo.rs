@@ -11,7 +11,7 @@ use super::output;
 use super::stop::Stop;
 use crate::collect::collect_now;
 use crate::command::{meshdoctor, own};
-use crate::demo::{self, DEMOS, State};
+use crate::demo::{self, DEMOS, DemoState};
 use crate::policy::{self, Policy};
 use crate::render::text::wrap;
 
@@ -27,7 +27,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
         .into());
     };
     let scene = demo
-        .scene(if args.cured { State::After } else { State::Before })
+        .scene(if args.cured { DemoState::After } else { DemoState::Before })
         .context("an embedded demo is broken")?;
     let checks = Policy::default().select().context("every check can be selected")?;
     let collected = collect_now(&scene.memory, &policy::run_items(&checks), &scene.options, None);

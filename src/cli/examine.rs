@@ -21,7 +21,7 @@ pub(super) struct Examination<'a> {
     pub(super) origin: Origin,
     pub(super) collected: &'a Collected,
     /// The change that was applied on top of the evidence, and the cluster without it.
-    pub(super) change: Option<(report::Change, &'a Collected)>,
+    pub(super) change: Option<(report::ManifestChange, &'a Collected)>,
     /// Positions of the objects of manifests.
     pub(super) places: Option<&'a Places>,
     pub(super) began: Instant,

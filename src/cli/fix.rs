@@ -17,7 +17,7 @@ use crate::render::document::restore;
 use crate::render::fix as render;
 use crate::repair::JudgedPlan;
 use crate::report::Report;
-use cluster::Cluster;
+use cluster::FixCluster;
 
 pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
     let is_of_files = !args.manifests.is_empty() || !args.values.is_empty();
@@ -67,7 +67,7 @@ fn of_report(args: &Fix, path: &Path) -> anyhow::Result<u8> {
 
 /// Checks a cluster, judges each step of its plan, and prints or applies the plan.
 fn of_cluster(args: &Fix) -> anyhow::Result<u8> {
-    let cluster = Cluster::new(args)?;
+    let cluster = FixCluster::new(args)?;
     let reading = cluster.read()?;
     let plan = cluster.plan(&reading);
     if !args.apply {

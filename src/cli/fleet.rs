@@ -20,7 +20,7 @@ use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
 use crate::policy::Gate;
 use crate::render::document::Document;
-use crate::render::fleet::{self as render, Member, Outcome};
+use crate::render::fleet::{self as render, ClusterOutcome, Member};
 
 /// Whether several clusters are selected.
 pub(super) fn is_meant(args: &Check) -> bool {
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         members.iter().zip(ends).filter_map(|(member, end)| Some((member.name.clone(), end?))).collect();
     let failed: Vec<String> = members
         .iter()
-        .filter(|member| matches!(member.outcome, Outcome::Failed { .. }))
+        .filter(|member| matches!(member.outcome, ClusterOutcome::Failed { .. }))
         .map(|member| member.name.clone())
         .collect();
     let links = link_endpoints::look(&known, &failed);
@@ -96,7 +96,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
 fn status(fleet: &render::Fleet, gate: Gate, not_checked_passes: bool) -> u8 {
     let of = |status: u8| fleet.members.iter().any(|member| member.outcome.status() == status);
     let broken = fleet.links.mismatches.iter().any(|one| gate.fails(one.severity));
-    let judged = |member: &Member| matches!(member.outcome, Outcome::Judged(_));
+    let judged = |member: &Member| matches!(member.outcome, ClusterOutcome::Judged(_));
     if of(exit::FINDINGS) || broken {
         exit::FINDINGS
     } else if !fleet.members.iter().any(judged) {
@@ -261,7 +261,10 @@ fn judge(args: &Check, asked: &FleetMember, folder: &Path, at: usize) -> (Member
             let cause = format!("{} contains no bundle of it", folder.display());
             let next =
                 Some("see the log of the collecting job, and verify that its kubeconfig exists".to_owned());
-            return (Member { name: asked.name.clone(), outcome: Outcome::Failed { cause, next } }, None);
+            return (
+                Member { name: asked.name.clone(), outcome: ClusterOutcome::Failed { cause, next } },
+                None,
+            );
         }
     }
     let report = folder.join(format!("{at}.json"));
@@ -280,26 +283,26 @@ fn judge(args: &Check, asked: &FleetMember, folder: &Path, at: usize) -> (Member
     let files = own.report.output.iter().filter_map(|one| one.file.as_deref()).chain(own.save.as_deref());
     let made = files.map(super::files::make_folder).collect::<std::io::Result<Vec<()>>>();
     if let Err(error) = made {
-        let outcome = Outcome::Failed { cause: error.to_string(), next: None };
+        let outcome = ClusterOutcome::Failed { cause: error.to_string(), next: None };
         return (Member { name: asked.name.clone(), outcome }, None);
     }
     let outcome =
         match check::one(&own, Some(&mut |cluster: &Cluster| end = Some(End::from_cluster(cluster)))) {
             Ok(_) => match verify::read(&report, "check") {
                 Ok(document) => match args.fleet.max_age.and_then(|most| too_old(&document, most)) {
-                    None => Outcome::Judged(Box::new(document)),
+                    None => ClusterOutcome::Judged(Box::new(document)),
                     Some(cause) => {
                         end = None;
                         let next = "see why no newer bundle was collected";
-                        Outcome::Failed { cause, next: Some(next.to_owned()) }
+                        ClusterOutcome::Failed { cause, next: Some(next.to_owned()) }
                     }
                 },
-                Err(stop) => Outcome::Failed { cause: stop.to_string(), next: stop.next.clone() },
+                Err(stop) => ClusterOutcome::Failed { cause: stop.to_string(), next: stop.next.clone() },
             },
             Err(error) => {
                 let stop = error.downcast_ref::<Stop>();
                 let cause = crate::redact::text(&format!("{error:#}")).into_owned();
-                Outcome::Failed { cause, next: stop.and_then(|stop| stop.next.clone()) }
+                ClusterOutcome::Failed { cause, next: stop.and_then(|stop| stop.next.clone()) }
             }
         };
     (Member { name: asked.name.clone(), outcome }, end)

@@ -114,16 +114,17 @@ mod connected {
                         None => (diagnostics, None),
                     };
                     let source = Layered::new(live, nodes).with_logs(beside).with_diagnostics(given);
-                    let later = Later { logs: later, metrics: later_metrics };
+                    let reached =
+                        Reached { context: source.base().context(), server: source.base().server() };
+                    let stops = |cluster: &Cluster| nothing_read::stop(cluster, &reached, way);
+                    let later = Later { logs: later, metrics: later_metrics, stops: &stops };
                     let collecting = collect_in_turn(&source, reading, later, (saver, progress));
                     let collected = tokio::select! {
                         collected = collecting => collected,
                         () = signals.next() => return Err(interrupted().into()),
                     };
                     progress.traffic(&source.base().traffic());
-                    let live = source.base();
-                    let reached = Reached { context: live.context(), server: live.server() };
-                    if let Some(stop) = nothing_read::stop(&collected.cluster, &reached, way) {
+                    if let Some(stop) = stops(&collected.cluster) {
                         return Err(stop.into());
                     }
                     Ok((collected, source.origin()))
@@ -139,6 +140,8 @@ mod connected {
         logs: Option<Option<Logs>>,
         /// Metrics, if they are read from the cluster.
         metrics: Option<LaterMetrics<'a>>,
+        /// The error that ends the run before them, if nothing could be read.
+        stops: &'a dyn Fn(&Cluster) -> Option<Stop>,
     }
 
     /// Metrics that are read from the cluster.
@@ -237,6 +240,9 @@ mod connected {
         }
         let options = &reading.options;
         let mut collected = collect(source, &items, options, saver, progress).await;
+        if (later.stops)(&collected.cluster).is_some() {
+            return collected;
+        }
         let alone = || Layered::new(NodeEvidence::default(), None);
         if let Some(metrics) = later.metrics {
             let metrics = read_metrics(source.base(), (&collected.cluster, &items), metrics).await;

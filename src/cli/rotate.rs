@@ -5,7 +5,7 @@ use super::evidence::{self, EvidenceSource, Save};
 use super::{output, policy};
 use crate::checks::Settings;
 use crate::exit;
-use crate::inspect::rotation::{Answer, Decision, items};
+use crate::inspect::rotation::{Decision, RotationAnswer, items};
 use crate::knowledge::Knowledge;
 use crate::render::look::Look;
 use crate::render::{json, rotation as render};
@@ -16,7 +16,7 @@ pub(super) fn run(args: &Rotate) -> anyhow::Result<u8> {
     let read = evidence::read(&way, &args.verbosity, &items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let settings = Settings { rerun: read.rerun.clone(), ..Settings::default() };
-    let answer = Answer::read(cluster, Knowledge::embedded(), &settings, &args.statements());
+    let answer = RotationAnswer::read(cluster, Knowledge::embedded(), &settings, &args.statements());
     let stage = args.may.map(super::args::StageArg::stage);
     let decision = answer.decision(stage);
     let text = match args.output {

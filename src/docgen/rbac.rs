@@ -127,9 +127,9 @@ fn quoted(text: &str) -> String {
 }
 
 /// Objects that are read by name, by group and resource.
-type Named<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<&'a str>>;
+type NamedResources<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<&'a str>>;
 
-fn named_rules(named: &Named<'_>) -> String {
+fn named_rules(named: &NamedResources<'_>) -> String {
     let mut rules = String::new();
     for ((group, resource), names) in named {
         let names: Vec<&str> = names.iter().copied().collect();
@@ -145,7 +145,7 @@ fn named_rules(named: &Named<'_>) -> String {
 /// Rules for objects that are read by name in known namespaces, by namespace.
 fn rules_in(checks: &[&'static Check], homes: &Homes) -> BTreeMap<String, String> {
     let items = policy::run_items(checks);
-    let mut by_namespace: BTreeMap<String, Named<'_>> = BTreeMap::new();
+    let mut by_namespace: BTreeMap<String, NamedResources<'_>> = BTreeMap::new();
     for item in &items {
         if let Item::Named { kind, scope, name } = item
             && let Some(namespace) = homes.namespace_for(scope)
@@ -161,7 +161,7 @@ fn rules_in(checks: &[&'static Check], homes: &Homes) -> BTreeMap<String, String
 fn rules(checks: &[&'static Check], homes: Option<&Homes>) -> (String, bool) {
     let items = policy::run_items(checks);
     let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let mut named = Named::new();
+    let mut named = NamedResources::new();
     let mut server_version = false;
     let mut links = false;
     let mut probes = false;

@@ -4,7 +4,7 @@
 
 mod stage;
 
-use meshdoctor::render::linkerd::Document;
+use meshdoctor::render::linkerd::LinkerdDocument;
 use meshdoctor::rows::RowResult;
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn linkerd_check_runs_the_doctor_as_its_extension() {
 
         let (_, out, _) = beside.linkerd(true, &["check", "--proxy", "-n", "shop", "-o", "json"]);
         let [_, own] =
-            <[Document; 2]>::try_from(documents(&out)).unwrap_or_else(|_| panic!("{version}: {out}"));
+            <[LinkerdDocument; 2]>::try_from(documents(&out)).unwrap_or_else(|_| panic!("{version}: {out}"));
         assert!(
             own.success && own.categories.iter().all(|c| c.name.starts_with("meshdoctor-")),
             "{version}: {out}"

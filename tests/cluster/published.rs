@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use meshdoctor::demo::{self, State};
+use meshdoctor::demo::{self, DemoState};
 use serde_json::{Value, json};
 
 use crate::doctor::{Doctor, text};
@@ -74,7 +74,7 @@ fn results(cluster: &Cluster, path: &str) -> Vec<(String, String, Value)> {
 
 #[test]
 fn reports_come_stay_and_go() {
-    let Some(mut staged) = Staged::new(demo::find("injector-fails-open").unwrap(), State::Before) else {
+    let Some(mut staged) = Staged::new(demo::find("injector-fails-open").unwrap(), DemoState::Before) else {
         return;
     };
     let documented = documented_rules();

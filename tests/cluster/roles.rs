@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use meshdoctor::card::Mode;
 use meshdoctor::checks;
-use meshdoctor::demo::{self, State};
+use meshdoctor::demo::{self, DemoState};
 use meshdoctor::docgen;
 use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::policy;
@@ -22,7 +22,7 @@ use crate::stories::documented_rules;
 fn a_missing_right_touches_what_it_is_for() {
     // Between them, most checks find something or look and find nothing.
     for name in ["cni-unauthorized", "injector-fails-open"] {
-        let Some(mut staged) = Staged::new(demo::find(name).unwrap(), State::Before) else { return };
+        let Some(mut staged) = Staged::new(demo::find(name).unwrap(), DemoState::Before) else { return };
         let reader = Doctor::new(&staged.cluster, READER);
         let rules = documented_rules();
         staged.cluster.grant(READER, &rules);
@@ -45,7 +45,7 @@ fn a_missing_right_touches_what_it_is_for() {
 
 #[test]
 fn the_role_of_some_checks_suffices_for_them() {
-    let Some(mut staged) = Staged::new(demo::find("injector-fails-open").unwrap(), State::Before) else {
+    let Some(mut staged) = Staged::new(demo::find("injector-fails-open").unwrap(), DemoState::Before) else {
         return;
     };
     let reader = Doctor::new(&staged.cluster, READER);
@@ -69,7 +69,7 @@ fn the_role_of_some_checks_suffices_for_them() {
 
 #[test]
 fn roles_in_namespaces_suffice_and_none_of_their_rights_is_spare() {
-    let Some(mut staged) = Staged::new(demo::find("cni-unauthorized").unwrap(), State::Before) else {
+    let Some(mut staged) = Staged::new(demo::find("cni-unauthorized").unwrap(), DemoState::Before) else {
         return;
     };
     let reader = Doctor::new(&staged.cluster, READER);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use meshdoctor::demo::{Demo, State};
+use meshdoctor::demo::{Demo, DemoState};
 use meshdoctor::scene::Scene;
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ pub struct Staged {
 
 impl Staged {
     /// Puts a demo on a server of its own.
-    pub fn new(demo: &Demo, state: State) -> Option<Staged> {
+    pub fn new(demo: &Demo, state: DemoState) -> Option<Staged> {
         let scene = demo.scene(state).unwrap();
         let version = scene.memory.server_version.as_ref().unwrap()["gitVersion"].as_str().unwrap();
         let cluster = Cluster::start(Options::still().presenting(version).user(READER))?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use meshdoctor::demo::{self, DEMOS, State};
+use meshdoctor::demo::{self, DEMOS, DemoState};
 use serde_json::Value;
 
 use crate::doctor::{Doctor, Ran};
@@ -42,7 +42,7 @@ fn with_keys_aside(ran: &Ran) -> BTreeMap<&str, String> {
 
 fn check_story(name: &str) {
     let demo = demo::find(name).unwrap();
-    for (state, cured) in [(State::Before, &[][..]), (State::After, &["--cured"][..])] {
+    for (state, cured) in [(DemoState::Before, &[][..]), (DemoState::After, &["--cured"][..])] {
         let Some(mut staged) = Staged::new(demo, state) else { return };
         // Granted before anything is read, because roles are evidence too.
         staged.cluster.grant(READER, &documented_rules());
@@ -52,8 +52,8 @@ fn check_story(name: &str) {
         assert_eq!(with_keys_aside(&live), with_keys_aside(&told), "{name} {state:?}");
         assert_eq!(live.status, told.status, "{name} {state:?}");
         match state {
-            State::Before => assert!(!live.found().is_empty(), "{name}: nothing was found"),
-            State::After => live.assert_quiet(&format!("{name} after the remedy")),
+            DemoState::Before => assert!(!live.found().is_empty(), "{name}: nothing was found"),
+            DemoState::After => live.assert_quiet(&format!("{name} after the remedy")),
         }
 
         // The documented role suffices for all of it.

@@ -4,7 +4,7 @@
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use meshdoctor::demo::{self, State};
+use meshdoctor::demo::{self, DemoState};
 use serde_json::{Value, json};
 
 use crate::doctor::text;
@@ -17,7 +17,7 @@ const PODS: &str = "/api/v1/namespaces/linkerd/pods";
 const LIMIT: &str = "90s";
 
 fn well() -> Option<Staged> {
-    Staged::new(demo::find("injector-fails-open").unwrap(), State::After)
+    Staged::new(demo::find("injector-fails-open").unwrap(), DemoState::After)
 }
 
 /// Sets whether the pods of destination are ready.

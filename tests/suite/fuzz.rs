@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use meshdoctor::checks::Outcome;
-use meshdoctor::demo::{DEMOS, State};
+use meshdoctor::demo::{DEMOS, DemoState};
 use meshdoctor::model::node::{Defaults, NodeSnapshot, RuntimeKind, normalise};
 use meshdoctor::node_files::NodeFiles;
 use meshdoctor::render::{self, Look};
@@ -172,7 +172,7 @@ fn jwt() -> String {
 
 /// The broken demos with node files: the files of nodes and the cluster around them, with a raw kubeconfig.
 fn scenes() -> Vec<Scene> {
-    let mut scenes: Vec<Scene> = DEMOS.iter().map(|demo| demo.scene(State::Before).unwrap()).collect();
+    let mut scenes: Vec<Scene> = DEMOS.iter().map(|demo| demo.scene(DemoState::Before).unwrap()).collect();
     scenes.retain(|scene| !scene.memory.nodes.is_empty());
     let token = jwt();
     let kubeconfig = format!(

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 use clap_complete::Shell;
-use meshdoctor::demo::State;
+use meshdoctor::demo::DemoState;
 use meshdoctor::render::{self, Look};
 use meshdoctor::{checks, cli, demo, docgen};
 
@@ -80,7 +80,7 @@ fn every_command_has_its_man_page() {
 
 /// The output of `meshdoctor demo` for a name; only its first lines if a number of them is given.
 fn example(name: &str, first: Option<usize>) -> String {
-    let scene = demo::find(name).unwrap().scene(State::Before).unwrap();
+    let scene = demo::find(name).unwrap().scene(DemoState::Before).unwrap();
     let report = render::table::report(&stories::judge(&scene), Look::plain(100));
     let lines = report.lines().take(first.unwrap_or(usize::MAX));
     let shown: String = lines.flat_map(|line| [line, "\n"]).collect();

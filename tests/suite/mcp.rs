@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use meshdoctor::demo::State;
+use meshdoctor::demo::DemoState;
 use serde_json::{Value, json};
 
 use crate::binary::{meshdoctor, ran, ran_to, write};
@@ -138,7 +138,7 @@ fn hello() -> Value {
 
 /// A server on the bundle of a demo.
 fn on_demo(folder: &Folder) -> Client {
-    let bundle = folder.bundle("injector-fails-open", State::Before, AT);
+    let bundle = folder.bundle("injector-fails-open", DemoState::Before, AT);
     Client::new(&["--bundle", bundle.to_str().unwrap()])
 }
 
@@ -203,7 +203,7 @@ fn answers_are_those_of_the_commands_and_valid() {
         let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
         jsonschema::validator_for(&tool["outputSchema"]).unwrap()
     };
-    let bundle = folder.bundle("injector-fails-open", State::Before, AT);
+    let bundle = folder.bundle("injector-fails-open", DemoState::Before, AT);
     let report = ran(meshdoctor(&["check", "--bundle", bundle.to_str().unwrap(), "-o", "json"])).document();
 
     let checked = client.call("check", json!({}));
@@ -318,9 +318,9 @@ fn manifests_are_text_and_compared_with_the_cluster() {
 #[test]
 fn baseline_of_the_server_is_the_earlier_report() {
     let folder = Folder::new();
-    let bundle = folder.bundle("injector-fails-open", State::Before, AT);
+    let bundle = folder.bundle("injector-fails-open", DemoState::Before, AT);
     let report = folder.report(&bundle, &[]);
-    let after = folder.bundle("injector-fails-open", State::After, "2026-01-15T13:00:00Z");
+    let after = folder.bundle("injector-fails-open", DemoState::After, "2026-01-15T13:00:00Z");
     let arguments = ["--bundle", after.to_str().unwrap(), "--baseline", report.to_str().unwrap()];
     let mut client = Client::new(&arguments);
     let difference = client.call("diff", json!({}));

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use meshdoctor::demo::State;
+use meshdoctor::demo::DemoState;
 use serde_json::Value;
 
 use crate::skip::{Need, skipped};
@@ -26,7 +26,7 @@ fn client_of_the_official_sdk_is_served() {
         return;
     };
     let folder = Folder::new();
-    let bundle = folder.bundle("injector-fails-open", State::Before, AT);
+    let bundle = folder.bundle("injector-fails-open", DemoState::Before, AT);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/mcp/client.py");
     let mut client = Command::new(python);
     client.arg(script).arg(env!("CARGO_BIN_EXE_meshdoctor")).arg("--bundle").arg(bundle);

@@ -18,7 +18,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use meshdoctor::checks;
 use meshdoctor::collect::collect_now;
-use meshdoctor::demo::{DEMOS, State};
+use meshdoctor::demo::{DEMOS, DemoState};
 use meshdoctor::save::{ClosingEntries, Writer};
 use meshdoctor::scene::Scene;
 use serde_json::Value;
@@ -34,7 +34,7 @@ fn scenes(of_cases: usize) -> Vec<(String, Scene)> {
     let cards = cases
         .step_by(of_cases)
         .map(|(check, case)| (format!("{} / {}", check.id, case.title), case::live(check, case).0));
-    let states = [State::Before, State::After];
+    let states = [DemoState::Before, DemoState::After];
     let demos = DEMOS.iter().flat_map(|demo| {
         states.iter().map(move |state| (format!("{} {state:?}", demo.name), demo.scene(*state).unwrap()))
     });

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use meshdoctor::collect::{Collected, collect_now};
-use meshdoctor::demo::{DEMOS, State};
+use meshdoctor::demo::{DEMOS, DemoState};
 use meshdoctor::finding::{Finding, Severity, Subject};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::policy::{self, Policy};
@@ -46,7 +46,7 @@ fn judged() -> Vec<(String, Report)> {
     let installed = Policy::default().select().unwrap();
     let mut reports = Vec::new();
     for demo in DEMOS {
-        for state in [State::Before, State::After] {
+        for state in [DemoState::Before, DemoState::After] {
             let scene = demo.scene(state).unwrap();
             reports.push((format!("{} {state:?}", demo.name), report_of(&scene, &installed)));
         }
@@ -508,7 +508,7 @@ fn the_list_and_the_pages_fit_the_terminal() {
 
 #[test]
 fn checks_after_the_time_limit_are_not_checked() {
-    let mut scene = DEMOS[0].scene(State::Before).unwrap();
+    let mut scene = DEMOS[0].scene(DemoState::Before).unwrap();
     let all = Policy::default().select().unwrap();
     assert_eq!(report_of(&scene, &all).verdict.status, exit::FINDINGS);
     scene.settings.time_limit = checks::TimeLimit::from_start(Instant::now(), Duration::ZERO);

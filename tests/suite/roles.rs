@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use meshdoctor::finding::Severity;
 use meshdoctor::render;
-use meshdoctor::render::linkerd::{Document, DocumentRow};
+use meshdoctor::render::linkerd::{DocumentRow, LinkerdDocument};
 use meshdoctor::rows::RowResult;
 
 use crate::binary::{Ran, called, ran};
@@ -39,15 +39,15 @@ impl Link {
 }
 
 /// Parses standard output as the document that `linkerd check` reads.
-fn rows_of(ran: &Ran) -> Document {
-    let document: Document = serde_json::from_str(&ran.out)
+fn rows_of(ran: &Ran) -> LinkerdDocument {
+    let document: LinkerdDocument = serde_json::from_str(&ran.out)
         .unwrap_or_else(|e| panic!("not one document ({e}):\n{}\n{}", ran.out, ran.err));
     hold(&document);
     document
 }
 
 /// Asserts the invariants of every document; `linkerd check` reads `error` first.
-fn hold(document: &Document) {
+fn hold(document: &LinkerdDocument) {
     let rows: Vec<&DocumentRow> = document.categories.iter().flat_map(|category| &category.checks).collect();
     assert!(!rows.is_empty(), "an empty document looks like a good one");
     for row in &rows {
@@ -190,7 +190,7 @@ fn nothing_is_lost_on_the_way_to_rows() {
     for (name, report) in samples::all() {
         let text = render::extension::report(&report);
         golden::check(&format!("tests/suite/golden/{name}.extension.json"), &text);
-        let document: Document = serde_json::from_str(&text).unwrap();
+        let document: LinkerdDocument = serde_json::from_str(&text).unwrap();
         hold(&document);
         for finding in report.findings.iter().filter(|finding| finding.severity > Severity::Info) {
             assert!(text.contains(finding.check), "{name}: {} is in no row", finding.check);

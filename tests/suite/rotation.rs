@@ -5,10 +5,10 @@ use base64::Engine as _;
 use jiff::Timestamp;
 use meshdoctor::certificates::from_bundle;
 use meshdoctor::checks::Settings;
-use meshdoctor::checks::rotation::{Known, Phase, Stage, Statements, Subject};
+use meshdoctor::checks::rotation::{ConditionStatus, Phase, RotationSubject, Stage, Statements};
 use meshdoctor::collect::collect_now;
 use meshdoctor::fetched::Why;
-use meshdoctor::inspect::rotation::{Answer, Decision, items};
+use meshdoctor::inspect::rotation::{Decision, RotationAnswer, items};
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::kubectl::actions;
@@ -157,9 +157,14 @@ impl Play {
         });
     }
 
-    fn answer(&self) -> Answer {
+    fn answer(&self) -> RotationAnswer {
         let collected = collect_now(&self.memory, &items(), &self.options, None);
-        Answer::read(&collected.cluster, Knowledge::embedded(), &Settings::default(), &self.statements)
+        RotationAnswer::read(
+            &collected.cluster,
+            Knowledge::embedded(),
+            &Settings::default(),
+            &self.statements,
+        )
     }
 
     /// Runs the printed commands of the next step for workloads outside the control plane, at a time.
@@ -199,7 +204,13 @@ impl Play {
     }
 
     /// Checks the phase, the next step and the decisions about the two dangerous steps.
-    fn expect(&self, phase: Phase, next: Option<Stage>, replace: Decision, remove: Decision) -> Answer {
+    fn expect(
+        &self,
+        phase: Phase,
+        next: Option<Stage>,
+        replace: Decision,
+        remove: Decision,
+    ) -> RotationAnswer {
         let answer = self.answer();
         let text = shown(&answer);
         assert_eq!(answer.rotation.phase, phase, "{text}");
@@ -212,7 +223,7 @@ impl Play {
     }
 }
 
-fn shown(answer: &Answer) -> String {
+fn shown(answer: &RotationAnswer) -> String {
     let now = "2026-01-20T00:00:00Z".parse().unwrap();
     render::text(answer, None, now, Look { verbose: true, ..Look::plain(100) })
 }
@@ -259,7 +270,7 @@ fn whole_rotation_is_guided_phase_by_phase() {
     play.loaded("2026-01-15T10:00:00Z");
     play.at("2026-01-15T10:10:00Z");
     let answer = play.expect(Phase::IssuerReplaced, Some(Stage::RenewCertificates), Done, NoGo);
-    assert!(answer.rotation.workloads.iter().all(|workload| workload.renewed == Known::No));
+    assert!(answer.rotation.workloads.iter().all(|workload| workload.renewed == ConditionStatus::No));
 
     // Without a restart, the last old certificate expires a day after identity loaded the new issuer.
     play.at("2026-01-16T10:02:00Z");
@@ -272,7 +283,7 @@ fn whole_rotation_is_guided_phase_by_phase() {
     play.run_next("2026-01-15T10:12:00Z", Stage::RenewCertificates);
     play.at("2026-01-15T10:20:00Z");
     let answer = play.expect(Phase::IssuerReplaced, Some(Stage::RenewCertificates), Done, NoGo);
-    let open = answer.rotation.workloads.iter().filter(|workload| workload.renewed != Known::Yes);
+    let open = answer.rotation.workloads.iter().filter(|workload| workload.renewed != ConditionStatus::Yes);
     assert!(open.clone().all(|workload| workload.subject.contains("linkerd/")), "{}", shown(&answer));
     play.restart_control_plane("2026-01-15T10:21:00Z");
     play.expect(Phase::AnchorUnneeded, Some(Stage::RemoveAnchor), Done, Go);
@@ -338,7 +349,7 @@ fn managed(play: &mut Play, anchor: &Authority, sources: &Value) {
 }
 
 /// The commands of a step, in order.
-fn commands(answer: &Answer, stage: Stage) -> Vec<String> {
+fn commands(answer: &RotationAnswer, stage: Stage) -> Vec<String> {
     let planned = answer.rotation.plan.iter().find(|planned| planned.stage == stage).unwrap();
     let commands = planned.remedy.steps.iter().filter_map(|step| step.command.as_ref());
     commands.flat_map(meshdoctor::command::Command::rendered).collect()
@@ -601,14 +612,14 @@ fn issuer_alone_is_replaced_under_a_trusted_anchor() {
     let old = root(1);
     let mut play = Play::begin("healthy", &old, &issuer(1, &old));
     play.at("2026-01-14T12:00:00Z");
-    play.statements.of = Some(Subject::Issuer);
+    play.statements.of = Some(RotationSubject::Issuer);
     let answer = play.answer();
     assert_eq!((answer.rotation.plan.len(), answer.decision(None)), (1, Go), "{}", shown(&answer));
     // Shortly before its expiry, without being asked.
     play.statements.of = None;
     play.at("2026-12-14T12:00:00Z");
     let answer = play.answer();
-    assert_eq!(answer.rotation.of, Subject::Issuer, "{}", shown(&answer));
+    assert_eq!(answer.rotation.of, RotationSubject::Issuer, "{}", shown(&answer));
     assert!(answer.rotation.is_due);
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use jsonschema::Validator;
-use meshdoctor::demo::State;
+use meshdoctor::demo::DemoState;
 use meshdoctor::{checks, render};
 use regex::Regex;
 use serde_json::{Value, json};
@@ -84,8 +84,8 @@ fn every_tag_in_the_source_has_a_schema() {
 fn outputs_of_commands_match_their_schemas() {
     let schemas = schemas();
     let folder = Folder::new();
-    let bundle = folder.bundle("injector-fails-open", State::Before, AT);
-    let after = folder.bundle("injector-fails-open", State::After, "2026-01-15T13:00:00Z");
+    let bundle = folder.bundle("injector-fails-open", DemoState::Before, AT);
+    let after = folder.bundle("injector-fails-open", DemoState::After, "2026-01-15T13:00:00Z");
     let report = folder.report(&bundle, &[]);
     let [bundle, after, report] = [&bundle, &after, &report].map(|path| path.to_str().unwrap());
     let both = folder.path("both");

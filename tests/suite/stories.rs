@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use meshdoctor::checks;
 use meshdoctor::collect::{Collected, collect_now};
-use meshdoctor::demo::{self, DEMOS, Demo, State};
+use meshdoctor::demo::{self, DEMOS, Demo, DemoState};
 use meshdoctor::fetched::Fetched;
 use meshdoctor::finding::{Confidence, Finding, Severity, Subject};
 use meshdoctor::item::{Item, Kind};
@@ -16,7 +16,7 @@ use meshdoctor::report::{self, Question, Report};
 use meshdoctor::scene::Scene;
 use meshdoctor::source::Source;
 
-fn scene(demo: &Demo, state: State) -> Scene {
+fn scene(demo: &Demo, state: DemoState) -> Scene {
     demo.scene(state).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -38,7 +38,7 @@ pub fn judge(scene: &Scene) -> Report {
 
 /// The report of every demo before its remedy.
 pub fn demos() -> Vec<(String, Report)> {
-    DEMOS.iter().map(|demo| (demo.name.to_owned(), judge(&scene(demo, State::Before)))).collect()
+    DEMOS.iter().map(|demo| (demo.name.to_owned(), judge(&scene(demo, DemoState::Before)))).collect()
 }
 
 /// All evidence of a demo.
@@ -51,7 +51,7 @@ fn whole(scene: &Scene) -> Collected {
 #[test]
 fn every_demo_is_a_cluster_that_can_be_read_to_the_last_object() {
     for demo in DEMOS {
-        for state in [State::Before, State::After] {
+        for state in [DemoState::Before, DemoState::After] {
             let cluster = whole(&scene(demo, state)).cluster;
             for (item, answer) in cluster.answers() {
                 assert_eq!(answer.fetched, Fetched::Complete, "{} {state:?}: {item}", demo.name);
@@ -160,14 +160,14 @@ fn before_the_remedy_the_true_cause_comes_first_and_nothing_else_is_said() {
     let names: Vec<&str> = TOLD.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, DEMOS.iter().map(|demo| demo.name).collect::<Vec<_>>(), "every story is expected");
     for (name, told) in TOLD {
-        let said = lines(&judge(&scene(demo::find(name).unwrap(), State::Before)));
+        let said = lines(&judge(&scene(demo::find(name).unwrap(), DemoState::Before)));
         assert_eq!(said, *told, "{name} says\n{}", said.join("\n"));
     }
 }
 
 /// The root errors if only these nodes have evidence, sorted by their text.
 fn causes_with_nodes(name: &str, nodes: &[&str]) -> Vec<String> {
-    let mut scene = scene(demo::find(name).unwrap(), State::Before);
+    let mut scene = scene(demo::find(name).unwrap(), DemoState::Before);
     scene.memory.nodes.retain(|files| nodes.contains(&files.node.as_str()));
     let report = judge(&scene);
     let roots = report.findings.iter().filter(|f| f.caused_by.is_empty() && f.severity == Severity::Error);
@@ -257,7 +257,7 @@ const HELPS: &[(&str, &[&str])] = &[
 #[test]
 fn the_remedy_of_the_true_cause_names_what_helped() {
     for (name, helps) in HELPS {
-        let report = judge(&scene(demo::find(name).unwrap(), State::Before));
+        let report = judge(&scene(demo::find(name).unwrap(), DemoState::Before));
         let steps = &report.findings[0].remedy.steps;
         let said: String = steps
             .iter()
@@ -287,7 +287,7 @@ fn binary(name: &str, more: &[&str]) -> (serde_json::Value, Option<i32>) {
 #[test]
 fn the_binary_tells_the_same_story() {
     for demo in DEMOS {
-        let report = judge(&scene(demo, State::Before));
+        let report = judge(&scene(demo, DemoState::Before));
         let (json, status) = binary(demo.name, &[]);
         let said: Vec<_> =
             json["findings"].as_array().unwrap().iter().map(|f| f["check"].as_str().unwrap()).collect();
@@ -303,7 +303,7 @@ fn the_binary_tells_the_same_story() {
 #[test]
 fn after_the_remedy_nothing_is_left_to_do() {
     for demo in DEMOS {
-        let report = judge(&scene(demo, State::After));
+        let report = judge(&scene(demo, DemoState::After));
         let loud: Vec<_> = report.findings.iter().filter(|f| f.severity >= Severity::Warning).collect();
         assert!(loud.is_empty(), "{}: {loud:#?}", demo.name);
     }
@@ -316,7 +316,7 @@ fn node_evidence_shows_what_its_story_tells() {
         ("cni-unauthorized", "/etc/cni/net.d/05-cilium.conflist", "plugins[4]"),
     ] {
         let demo = demo::find(name).unwrap();
-        for state in [State::Before, State::After] {
+        for state in [DemoState::Before, DemoState::After] {
             let nodes = whole(&scene(demo, state)).cluster.nodes.unwrap();
             assert_eq!(nodes.len(), 3, "{name}");
             for node in &nodes {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use meshdoctor::collect::{Options, collect_now};
-use meshdoctor::inspect::sync::{Agreement, Certificate, Since, State, Sync, items};
+use meshdoctor::inspect::sync::{Agreement, Certificate, ProxySync, Since, Sync, items};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::model::control_clients::ClientState;
 use serde_json::Value;
@@ -12,17 +12,17 @@ use crate::binary::{Ran, meshdoctor, ran, ran_to, write};
 use crate::lab_metrics::{lab, recorded};
 
 /// A scenario, the workload or component, and its state.
-const EXPECTED: &[(&str, &str, State)] = &[
-    ("plain-meshed-call", "shop/web", State::InSync),
-    ("plain-meshed-call", "shop/api", State::InSync),
-    ("plain-meshed-call", "linkerd/linkerd-destination", State::InSync),
-    ("4143-drop", "shop/web", State::OutOfSync),
-    ("4143-drop", "shop/api", State::InSync),
-    ("identity-down-expired", "shop/web", State::OutOfSync),
+const EXPECTED: &[(&str, &str, ProxySync)] = &[
+    ("plain-meshed-call", "shop/web", ProxySync::InSync),
+    ("plain-meshed-call", "shop/api", ProxySync::InSync),
+    ("plain-meshed-call", "linkerd/linkerd-destination", ProxySync::InSync),
+    ("4143-drop", "shop/web", ProxySync::OutOfSync),
+    ("4143-drop", "shop/api", ProxySync::InSync),
+    ("identity-down-expired", "shop/web", ProxySync::OutOfSync),
     // The proxy of the destination replica accepts connections; only requests fail.
-    ("destination-down", "shop/web", State::Unknown),
-    ("destination-down", "linkerd/linkerd-destination", State::OutOfSync),
-    ("anchors-disjoint", "shop/web", State::OutOfSync),
+    ("destination-down", "shop/web", ProxySync::Unknown),
+    ("destination-down", "linkerd/linkerd-destination", ProxySync::OutOfSync),
+    ("anchors-disjoint", "shop/web", ProxySync::OutOfSync),
 ];
 
 #[test]
@@ -36,14 +36,14 @@ fn real_proxies_have_the_expected_state() {
             let pod = &row.pod.metadata;
             format!("{}/{}", pod.namespace, pod.name).starts_with(prefix)
         });
-        let states: Vec<State> = rows.map(|row| row.state(&sync)).collect();
+        let states: Vec<ProxySync> = rows.map(|row| row.state(&sync)).collect();
         assert!(
             !states.is_empty() && states.iter().all(|one| one == expected),
             "{scenario} {prefix}: {states:?}"
         );
         // The injector's metrics were not recorded: never in sync.
         let injector = sync.rows.iter().find(|row| row.component == Some("proxy-injector")).unwrap();
-        assert_eq!(injector.state(&sync), State::NotRead, "{scenario}");
+        assert_eq!(injector.state(&sync), ProxySync::NotRead, "{scenario}");
         assert!(sync.is_incomplete());
     }
 }

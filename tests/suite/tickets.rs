@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use meshdoctor::checks;
 use meshdoctor::collect::collect_now;
-use meshdoctor::demo::{self, DEMOS, State};
+use meshdoctor::demo::{self, DEMOS, DemoState};
 use meshdoctor::fetched::Why;
 use meshdoctor::policy;
 use meshdoctor::save::{ClosingEntries, Writer};
@@ -17,7 +17,7 @@ use crate::binary::{meshdoctor, ran, ran_to, write};
 use crate::faults::server::{Reply, Server};
 
 /// A demo's cluster as a collected bundle.
-fn collected(demo: &str, state: State, folder: &Path) -> PathBuf {
+fn collected(demo: &str, state: DemoState, folder: &Path) -> PathBuf {
     collected_of(&demo::find(demo).unwrap().scene(state).unwrap(), folder)
 }
 
@@ -63,7 +63,7 @@ fn files(archive: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn a_ticket_is_judged_as_what_it_was_made_of() {
     for demo in DEMOS {
-        for state in [State::Before, State::After] {
+        for state in [DemoState::Before, DemoState::After] {
             let folder = tempfile::tempdir().unwrap();
             let whole = collected(demo.name, state, folder.path());
             let ticket = ticket(&whole, folder.path());
@@ -91,7 +91,7 @@ fn a_ticket_is_judged_as_what_it_was_made_of() {
 #[test]
 fn a_ticket_of_a_healthy_cluster_does_not_read_as_healthy() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = collected("injector-fails-open", State::After, folder.path());
+    let whole = collected("injector-fails-open", DemoState::After, folder.path());
     let ticket = ticket(&whole, folder.path());
     let size = |path: &Path| std::fs::metadata(path).unwrap().len();
     assert!(size(&ticket) < 2 * size(&whole), "{} of {}", size(&ticket), size(&whole));
@@ -108,7 +108,7 @@ fn a_ticket_of_a_healthy_cluster_does_not_read_as_healthy() {
 #[test]
 fn kinds_that_the_server_does_not_serve_are_no_evidence_that_is_missing() {
     let folder = tempfile::tempdir().unwrap();
-    let mut scene = demo::find("injector-fails-open").unwrap().scene(State::After).unwrap();
+    let mut scene = demo::find("injector-fails-open").unwrap().scene(DemoState::After).unwrap();
     scene.memory.trouble.insert("ciliumnetworkpolicies.cilium.io".parse().unwrap(), Why::NotServed);
     let whole = collected_of(&scene, folder.path());
     for command in ["collect", "ticket"] {
@@ -124,7 +124,7 @@ fn kinds_that_the_server_does_not_serve_are_no_evidence_that_is_missing() {
 #[test]
 fn a_dry_run_lists_every_file_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = collected("injector-fails-open", State::Before, folder.path());
+    let whole = collected("injector-fails-open", DemoState::Before, folder.path());
     let target = folder.path().join("ticket.tar.gz");
     let args = ["ticket", whole.to_str().unwrap(), "--dry-run"];
     for more in [&[][..], &["-o", target.to_str().unwrap()]] {
@@ -153,7 +153,7 @@ fn a_dry_run_lists_every_file_and_writes_nothing() {
 #[test]
 fn what_is_there_stays_and_what_cannot_be_written_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = collected("cni-exit-127", State::Before, folder.path());
+    let whole = collected("cni-exit-127", DemoState::Before, folder.path());
     let (bundle, target) = (whole.to_str().unwrap(), folder.path().join("t.tar.gz"));
     let target = target.to_str().unwrap();
     std::fs::write(target, "before").unwrap();
@@ -178,7 +178,7 @@ fn what_is_there_stays_and_what_cannot_be_written_is_said() {
 #[test]
 fn a_ticket_on_standard_output_is_an_archive() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = collected("cni-unauthorized", State::Before, folder.path());
+    let whole = collected("cni-unauthorized", DemoState::Before, folder.path());
     let mut ticket = meshdoctor(&["ticket", "--bundle", whole.to_str().unwrap(), "-o", "-"]);
     let output = ticket.output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -191,7 +191,7 @@ fn a_ticket_on_standard_output_is_an_archive() {
 #[test]
 fn a_ticket_keeps_what_was_asked() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = collected("injector-fails-open", State::Before, folder.path());
+    let whole = collected("injector-fails-open", DemoState::Before, folder.path());
     let path = folder.path().join("ticket.tar.gz");
     let (of, to) = (whole.to_str().unwrap(), path.to_str().unwrap());
     let asked = [

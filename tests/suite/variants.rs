@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use meshdoctor::demo::{DEMOS, Demo, State};
+use meshdoctor::demo::{DEMOS, Demo, DemoState};
 use meshdoctor::finding::{Finding, Severity};
 use meshdoctor::item::Kind;
 use meshdoctor::report::Report;
@@ -136,8 +136,8 @@ struct Story {
 
 impl Story {
     fn from_demo(demo: &Demo) -> Story {
-        let before = demo.scene(State::Before).unwrap();
-        let after = demo.scene(State::After).unwrap();
+        let before = demo.scene(DemoState::Before).unwrap();
+        let after = demo.scene(DemoState::After).unwrap();
         let said = essences(&stories::judge(&before));
         Story { name: demo.name, before, after, said }
     }

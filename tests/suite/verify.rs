@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use meshdoctor::collect::collect_now;
-use meshdoctor::demo::{self, State};
+use meshdoctor::demo::{self, DemoState};
 use meshdoctor::item::Item;
 use meshdoctor::policy::{self, Policy};
-use meshdoctor::render::verify::Document;
+use meshdoctor::render::verify::VerificationDocument;
 use meshdoctor::save::{ClosingEntries, Writer};
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ impl Folder {
     }
 
     /// A demo's cluster as a bundle that was captured then.
-    pub fn bundle(&self, demo: &str, state: State, at: &str) -> PathBuf {
+    pub fn bundle(&self, demo: &str, state: DemoState, at: &str) -> PathBuf {
         let scene = demo::find(demo).unwrap().scene(state).unwrap();
         let checks = Policy::default().select().unwrap();
         let mut items = policy::run_items(&checks);
@@ -73,7 +73,7 @@ fn verified(report: &Path, bundle: &Path, more: &[&str]) -> (i32, Value) {
     if status != 2 && status != 3 {
         let errors: Vec<String> = schema().iter_errors(&value).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
-        let read: Document = serde_json::from_value(value.clone()).unwrap();
+        let read: VerificationDocument = serde_json::from_value(value.clone()).unwrap();
         assert_eq!(serde_json::to_value(&read).unwrap(), value);
     }
     (status, value)
@@ -127,15 +127,15 @@ fn without_files(bundle: &Path, node: Option<&str>) {
 fn a_cured_cluster_is_fixed_and_the_same_cluster_is_not() {
     for demo in demo::DEMOS {
         let folder = Folder::new();
-        let report = folder.report(&folder.bundle(demo.name, State::Before, BEFORE), &[]);
-        let after = folder.bundle(demo.name, State::After, AFTER);
+        let report = folder.report(&folder.bundle(demo.name, DemoState::Before, BEFORE), &[]);
+        let after = folder.bundle(demo.name, DemoState::After, AFTER);
         let (status, value) = verified(&report, &after, &[]);
         assert_eq!(status, i32::from(still_bad(&report, &after)), "{}: {value:#}", demo.name);
         assert_eq!(value["verdict"]["notChecked"], 0, "{}", demo.name);
         assert!(value["verdict"]["fixed"].as_u64().unwrap() > 0, "{}", demo.name);
         assert_eq!(value["verdict"]["sameCluster"], true, "{}", demo.name);
         let (status, value) =
-            verified(&report, &folder.bundle(demo.name, State::Before, "2026-01-15T12:30:00Z"), &[]);
+            verified(&report, &folder.bundle(demo.name, DemoState::Before, "2026-01-15T12:30:00Z"), &[]);
         // The files of nodes in it are as old as they were, and show nothing new.
         assert!(status == 1 || status == 4, "{}: {value:#}", demo.name);
         assert_eq!(value["verdict"]["fixed"], 0, "{}: {value:#}", demo.name);
@@ -145,9 +145,9 @@ fn a_cured_cluster_is_fixed_and_the_same_cluster_is_not() {
 #[test]
 fn a_partial_cure_shows_which_subject_is_left() {
     let folder = Folder::new();
-    let report = folder.report(&folder.bundle(DEMO, State::Before, BEFORE), &[]);
-    let after = folder.bundle(DEMO, State::After, AFTER);
-    let before = folder.bundle(DEMO, State::Before, AFTER);
+    let report = folder.report(&folder.bundle(DEMO, DemoState::Before, BEFORE), &[]);
+    let after = folder.bundle(DEMO, DemoState::After, AFTER);
+    let before = folder.bundle(DEMO, DemoState::Before, AFTER);
     // One of the two nodes is unchanged, and collected later.
     let (broken, cured) = (before.join("nodes/ip-10-0-1-12"), after.join("nodes/ip-10-0-1-12"));
     fs::remove_dir_all(&cured).unwrap();
@@ -184,9 +184,9 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn what_nobody_could_look_at_is_never_fixed() {
     let folder = Folder::new();
-    let report = folder.report(&folder.bundle(DEMO, State::Before, BEFORE), &[]);
+    let report = folder.report(&folder.bundle(DEMO, DemoState::Before, BEFORE), &[]);
     // Without the files of its nodes, and without one of them.
-    let after = folder.bundle(DEMO, State::After, AFTER);
+    let after = folder.bundle(DEMO, DemoState::After, AFTER);
     without_files(&after, Some("ip-10-0-1-40"));
     let (status, value) = verified(&report, &after, &["--only", "cni-token-revoked"]);
     assert_eq!(status, 4, "{value:#}");
@@ -204,15 +204,15 @@ fn what_nobody_could_look_at_is_never_fixed() {
 #[test]
 fn evidence_that_is_not_newer_shows_nothing() {
     let folder = Folder::new();
-    let report = folder.report(&folder.bundle(DEMO, State::Before, BEFORE), &[]);
+    let report = folder.report(&folder.bundle(DEMO, DemoState::Before, BEFORE), &[]);
     for at in [BEFORE, "2026-01-15T11:00:00Z"] {
-        let (status, value) = verified(&report, &folder.bundle(DEMO, State::After, at), &[]);
+        let (status, value) = verified(&report, &folder.bundle(DEMO, DemoState::After, at), &[]);
         assert_eq!(status, 4, "{at}: {value:#}");
         assert_eq!(value["verdict"]["fixed"], 0, "{at}");
         assert_eq!(value["verdict"]["stillThere"], 0, "{at}");
     }
     // One line for all findings, and the command for newer evidence.
-    let old = folder.bundle(DEMO, State::Before, BEFORE);
+    let old = folder.bundle(DEMO, DemoState::Before, BEFORE);
     let text =
         ran(meshdoctor(&["check", "--verify", report.to_str().unwrap(), "--bundle", old.to_str().unwrap()]));
     assert_eq!(text.status, 4, "{}", text.out);
@@ -220,7 +220,7 @@ fn evidence_that_is_not_newer_shows_nothing() {
     assert!(text.out.contains("  meshdoctor check --verify "), "{}", text.out);
     assert!(!text.out.contains("not checked  "), "{}", text.out);
     // A new bundle with old files of nodes.
-    let after = folder.bundle(DEMO, State::After, AFTER);
+    let after = folder.bundle(DEMO, DemoState::After, AFTER);
     for node in fs::read_dir(after.join("nodes")).unwrap() {
         let meta = node.unwrap().path().join("meta.json");
         edit(&meta, |meta| meta["collectedAt"] = "2026-01-15T11:00:00Z".into());
@@ -233,9 +233,9 @@ fn evidence_that_is_not_newer_shows_nothing() {
 #[test]
 fn another_cluster_is_a_mistake() {
     let folder = Folder::new();
-    let report = folder.report(&folder.bundle(DEMO, State::Before, BEFORE), &[]);
+    let report = folder.report(&folder.bundle(DEMO, DemoState::Before, BEFORE), &[]);
     edit(&report, |report| report["subject"]["cluster"]["uid"] = "another".into());
-    let (status, value) = verified(&report, &folder.bundle(DEMO, State::After, AFTER), &[]);
+    let (status, value) = verified(&report, &folder.bundle(DEMO, DemoState::After, AFTER), &[]);
     assert_eq!(status, 2, "{value:#}");
     assert!(value["errors"][0]["message"].as_str().unwrap().contains("another cluster"), "{value:#}");
 }
@@ -243,8 +243,8 @@ fn another_cluster_is_a_mistake() {
 #[test]
 fn what_is_no_report_with_findings_is_refused() {
     let folder = Folder::new();
-    let after = folder.bundle(DEMO, State::After, AFTER);
-    let report = folder.report(&folder.bundle(DEMO, State::Before, BEFORE), &[]);
+    let after = folder.bundle(DEMO, DemoState::After, AFTER);
+    let report = folder.report(&folder.bundle(DEMO, DemoState::Before, BEFORE), &[]);
     let whole = fs::read_to_string(&report).unwrap();
     let file = folder.path("other.json");
     let nested = format!("{{\"schema\": {}", "[".repeat(1 << 20));
@@ -278,7 +278,7 @@ fn what_is_no_report_with_findings_is_refused() {
 #[test]
 fn the_report_is_not_written_over() {
     let folder = Folder::new();
-    let bundle = folder.bundle(DEMO, State::Before, BEFORE);
+    let bundle = folder.bundle(DEMO, DemoState::Before, BEFORE);
     let report = folder.report(&bundle, &[]);
     let held = fs::read(&report).unwrap();
     let (report_text, bundle) = (report.to_str().unwrap(), bundle.to_str().unwrap());
@@ -294,7 +294,7 @@ fn the_report_is_not_written_over() {
 #[test]
 fn an_old_report_is_verified_by_the_names_of_its_subjects() {
     let folder = Folder::new();
-    let report = folder.report(&folder.bundle(DEMO, State::Before, BEFORE), &[]);
+    let report = folder.report(&folder.bundle(DEMO, DemoState::Before, BEFORE), &[]);
     edit(&report, |report| {
         report["run"].as_object_mut().unwrap().remove("asked");
         report["subject"].as_object_mut().unwrap().remove("cluster");
@@ -304,11 +304,11 @@ fn an_old_report_is_verified_by_the_names_of_its_subjects() {
             }
         }
     });
-    let (status, value) = verified(&report, &folder.bundle(DEMO, State::After, AFTER), &[]);
+    let (status, value) = verified(&report, &folder.bundle(DEMO, DemoState::After, AFTER), &[]);
     assert_eq!(status, 0, "{value:#}");
     assert_eq!(value["verdict"]["sameCluster"], false, "nobody can tell");
     let released = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/reports/0.1.0.json");
-    let (status, value) = verified(&released, &folder.bundle(DEMO, State::After, AFTER), &[]);
+    let (status, value) = verified(&released, &folder.bundle(DEMO, DemoState::After, AFTER), &[]);
     assert!(status == 4 || status == 1 || status == 0, "it is read: {value:#}");
 }
 
@@ -316,7 +316,7 @@ fn an_old_report_is_verified_by_the_names_of_its_subjects() {
 #[test]
 fn a_hostile_report_drives_no_terminal() {
     let folder = Folder::new();
-    let report = folder.report(&folder.bundle(DEMO, State::Before, BEFORE), &[]);
+    let report = folder.report(&folder.bundle(DEMO, DemoState::Before, BEFORE), &[]);
     edit(&report, |report| {
         let hostile = "x\u{1b}]0;y\u{7}\n::error::z\u{202e}";
         report["findings"][0]["message"] = hostile.into();
@@ -324,7 +324,7 @@ fn a_hostile_report_drives_no_terminal() {
         report["findings"][0]["check"] = hostile.into();
         report["findings"][0]["subjects"] = json!([{"type": "thing", "thing": hostile}]);
     });
-    let after = folder.bundle(DEMO, State::After, AFTER);
+    let after = folder.bundle(DEMO, DemoState::After, AFTER);
     for form in ["table", "short", "json"] {
         let args =
             ["check", "--verify", report.to_str().unwrap(), "--bundle", after.to_str().unwrap(), "-o", form];
@@ -340,7 +340,7 @@ fn a_hostile_report_drives_no_terminal() {
 #[test]
 fn a_selection_of_which_nothing_ran_is_not_fine() {
     let folder = Folder::new();
-    let after = folder.bundle(DEMO, State::After, AFTER);
+    let after = folder.bundle(DEMO, DemoState::After, AFTER);
     without_files(&after, None);
     let bundle = after.to_str().unwrap();
     for more in [&[][..], &["--on-unknown=pass"]] {

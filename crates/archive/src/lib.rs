@@ -228,7 +228,7 @@ impl<R: Input> Input for Begun<&mut R> {
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+struct ArchiveReadme;
 
 #[cfg(test)]
 mod tests;

@@ -18,4 +18,4 @@ pub mod yaml;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+struct CoreReadme;

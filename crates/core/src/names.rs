@@ -4,7 +4,7 @@
 
 /// Rule for the names of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
+pub enum NameRule {
     /// A DNS label: letters, digits and dashes.
     Label,
     /// Labels joined by dots: most kinds.
@@ -13,23 +13,23 @@ pub enum Rule {
     Segment,
 }
 
-impl Rule {
+impl NameRule {
     /// Whether a name is valid.
     pub fn accepts(self, name: &str) -> bool {
         match self {
-            Rule::Label => is_label(name),
-            Rule::Subdomain => is_subdomain(name),
-            Rule::Segment => is_segment(name),
+            NameRule::Label => is_label(name),
+            NameRule::Subdomain => is_subdomain(name),
+            NameRule::Segment => is_segment(name),
         }
     }
 
     /// The rule for objects of this kind, which may be a custom resource.
-    pub fn of_kind(kind: &str) -> Rule {
+    pub fn of_kind(kind: &str) -> NameRule {
         match kind {
-            "Namespace" => Rule::Label,
+            "Namespace" => NameRule::Label,
             "Pod" | "Node" | "Deployment" | "ReplicaSet" | "DaemonSet" | "StatefulSet" | "Job"
-            | "CronJob" | "Service" | "ServiceAccount" | "ConfigMap" | "Secret" => Rule::Subdomain,
-            _ => Rule::Segment,
+            | "CronJob" | "Service" | "ServiceAccount" | "ConfigMap" | "Secret" => NameRule::Subdomain,
+            _ => NameRule::Segment,
         }
     }
 }
@@ -90,7 +90,7 @@ pub const A_NAMESPACE: &str = "use at most 63 lower-case letters, digits and das
 pub const A_NODE: &str = "use lower-case letters, digits, dashes and dots, such as ip-10-0-1-12.ec2.internal";
 
 /// Reason why an object with these names is rejected, with shortened names.
-pub fn refused(rule: Rule, namespace: &str, name: &str) -> Option<String> {
+pub fn refused(rule: NameRule, namespace: &str, name: &str) -> Option<String> {
     if !namespace.is_empty() && !is_label(namespace) {
         return Some(format!("{} is not a valid Kubernetes namespace name", quoted(namespace)));
     }
@@ -151,9 +151,9 @@ mod tests {
 
     #[test]
     fn rejection_names_the_error() {
-        assert_eq!(refused(Rule::Subdomain, "shop", "web"), None);
-        assert!(refused(Rule::Subdomain, "$(id)", "web").is_some_and(|why| why.contains("namespace")));
-        let long = refused(Rule::Subdomain, "", &"X\u{1b}".repeat(1000)).expect("refused");
+        assert_eq!(refused(NameRule::Subdomain, "shop", "web"), None);
+        assert!(refused(NameRule::Subdomain, "$(id)", "web").is_some_and(|why| why.contains("namespace")));
+        let long = refused(NameRule::Subdomain, "", &"X\u{1b}".repeat(1000)).expect("refused");
         assert!(long.len() < 400 && !long.contains('\u{1b}'), "{long}");
     }
 }

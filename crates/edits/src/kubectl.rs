@@ -9,7 +9,7 @@ pub mod shell;
 use serde_json::{Value, json};
 
 use crate::objects::Kind;
-use options::Options;
+use options::KubectlOptions;
 use shell::{Join, Pipeline, Word};
 
 /// The effect of a command.
@@ -155,7 +155,7 @@ fn described(call: &[Word]) -> String {
 }
 
 fn of_kubectl(call: &[Word]) -> Result<Action, NotSimulated> {
-    let options = Options::read(&call[1..])?;
+    let options = KubectlOptions::read(&call[1..])?;
     let verb = options.words.first().copied().unwrap_or_default();
     let is_read = matches!(
         verb,
@@ -206,14 +206,14 @@ fn changes(words: &[&str]) -> Result<Vec<(String, Option<String>)>, NotSimulated
     words.iter().map(change).collect()
 }
 
-fn metadata(options: &Options<'_>, field: &'static str) -> Result<Action, NotSimulated> {
+fn metadata(options: &KubectlOptions<'_>, field: &'static str) -> Result<Action, NotSimulated> {
     let (target, rest) = options.target(&options.words[1..])?;
     let changes = changes(rest)?;
     let overwrite = options.has("--overwrite");
     Ok(Action::Edit { target, edit: Edit::Metadata { field, changes, overwrite } })
 }
 
-fn patch(options: &Options<'_>) -> Result<Action, NotSimulated> {
+fn patch(options: &KubectlOptions<'_>) -> Result<Action, NotSimulated> {
     let (target, _) = options.target(&options.words[1..])?;
     let text = options.value(&["-p", "--patch"]);
     let text = text.ok_or_else(|| NotSimulated::new("its patch is in a file"))?;
@@ -257,7 +257,7 @@ fn is_custom(kind: Kind) -> bool {
     !is_built_in
 }
 
-fn delete(options: &Options<'_>) -> Result<Action, NotSimulated> {
+fn delete(options: &KubectlOptions<'_>) -> Result<Action, NotSimulated> {
     if options.value(&["-l", "--selector", "--field-selector", "-f", "--filename"]).is_some() {
         return Err(NotSimulated::new("it selects objects by labels, fields or a file"));
     }
@@ -268,20 +268,20 @@ fn delete(options: &Options<'_>) -> Result<Action, NotSimulated> {
     Ok(Action::Delete { target, must_exist: !options.has("--ignore-not-found") })
 }
 
-fn scale(options: &Options<'_>) -> Result<Action, NotSimulated> {
+fn scale(options: &KubectlOptions<'_>) -> Result<Action, NotSimulated> {
     let (target, _) = options.target(&options.words[1..])?;
     let replicas = options.value(&["--replicas"]).and_then(|text| text.parse::<u32>().ok());
     let replicas = replicas.ok_or_else(|| NotSimulated::new("it names no number of replicas"))?;
     Ok(Action::Edit { target, edit: Edit::Merge(json!({"spec": {"replicas": replicas}})) })
 }
 
-fn node(options: &Options<'_>, unschedulable: Value) -> Result<Action, NotSimulated> {
+fn node(options: &KubectlOptions<'_>, unschedulable: Value) -> Result<Action, NotSimulated> {
     let names = options.words[1..].iter().map(|name| (*name).to_owned()).collect();
     let target = Target { kind: Kind::Node, namespace: String::new(), names };
     Ok(Action::Edit { target, edit: Edit::Merge(json!({"spec": {"unschedulable": unschedulable}})) })
 }
 
-fn create(options: &Options<'_>) -> Result<Action, NotSimulated> {
+fn create(options: &KubectlOptions<'_>) -> Result<Action, NotSimulated> {
     let word = |at: usize| options.words.get(at).copied().unwrap_or_default();
     match (word(1), word(2)) {
         ("namespace" | "ns", name) if !name.is_empty() => {

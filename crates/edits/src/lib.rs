@@ -11,4 +11,4 @@ use meshdoctor_objects as objects;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+struct EditsReadme;

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use layout::{Entry, Holds, Node};
+use layout::{Entry, Holds, TextNode};
 
 /// The text of a document after a change of its value, as kubectl reads it.
 ///
@@ -62,7 +62,7 @@ impl Editor<'_> {
         edited
     }
 
-    fn node(&mut self, node: &Node, before: &Value, after: &Value) -> Result<(), String> {
+    fn node(&mut self, node: &TextNode, before: &Value, after: &Value) -> Result<(), String> {
         if before == after {
             return Ok(());
         }
@@ -219,7 +219,13 @@ impl Editor<'_> {
         }
     }
 
-    fn list(&mut self, node: &Node, items: &[Node], before: &[Value], after: &[Value]) -> Result<(), String> {
+    fn list(
+        &mut self,
+        node: &TextNode,
+        items: &[TextNode],
+        before: &[Value],
+        after: &[Value],
+    ) -> Result<(), String> {
         if before.len() == after.len() {
             let pairs = before.iter().zip(after);
             return items.iter().zip(pairs).try_for_each(|(item, (old, new))| self.node(item, old, new));
@@ -253,7 +259,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    fn remove_items(&mut self, items: &[Node], which: Range<usize>) -> Result<(), String> {
+    fn remove_items(&mut self, items: &[TextNode], which: Range<usize>) -> Result<(), String> {
         if which.len() == items.len() {
             return Err("all items of a list are removed".to_owned());
         }
@@ -271,7 +277,7 @@ impl Editor<'_> {
     }
 
     /// Position of the dash before an item.
-    fn dash(&self, item: &Node) -> Option<usize> {
+    fn dash(&self, item: &TextNode) -> Option<usize> {
         let before = self.text[..item.start].trim_end();
         before.ends_with('-').then(|| before.len() - 1)
     }

@@ -14,4 +14,4 @@ use meshdoctor_redact as redact;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+struct EvidenceReadme;

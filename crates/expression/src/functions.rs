@@ -136,7 +136,7 @@ impl KnownPorts {
     }
 }
 
-type Text = Arc<String>;
+type CelText = Arc<String>;
 
 /// Results of adding functions.
 type Added<const N: usize> = [Result<(), DeclarationError>; N];
@@ -156,7 +156,7 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
 
 /// Functions that compare: versions, quantities, durations.
 fn ordered(context: &mut Context<'_, 'static>) -> Added<6> {
-    let at_least = move |one: Text, other: Text| -> Result<bool, ExecutionError> {
+    let at_least = move |one: CelText, other: CelText| -> Result<bool, ExecutionError> {
         let read = |text: &str| {
             numbers(text).ok_or_else(|| failed("atLeast", format!("{} is not a version", shown(text))))
         };
@@ -171,10 +171,10 @@ fn ordered(context: &mut Context<'_, 'static>) -> Added<6> {
         }
         Ok(read(&one)? >= read(&other)?)
     };
-    let amount = move |text: Text| -> Result<f64, ExecutionError> {
+    let amount = move |text: CelText| -> Result<f64, ExecutionError> {
         amount(&text).ok_or_else(|| failed("quantity", format!("{} is not a quantity", shown(&text))))
     };
-    let duration = move |text: Text| -> Result<f64, ExecutionError> {
+    let duration = move |text: CelText| -> Result<f64, ExecutionError> {
         seconds(&text).ok_or_else(|| {
             failed("duration", format!("{} is not a duration, such as 90s or 1h30m", shown(&text)))
         })
@@ -198,7 +198,7 @@ fn ordered(context: &mut Context<'_, 'static>) -> Added<6> {
 
 /// Functions of networks and selectors.
 fn matching(context: &mut Context<'_, 'static>) -> Added<3> {
-    let in_cidr = move |address: Text, network: Text| -> Result<bool, ExecutionError> {
+    let in_cidr = move |address: CelText, network: CelText| -> Result<bool, ExecutionError> {
         let wrong =
             |what: &str, text: &str| failed("inCIDR", format!("{} is not a valid {what}", shown(text)));
         let address: IpAddr = address.parse().map_err(|_| wrong("address", &address))?;
@@ -247,7 +247,7 @@ fn of_cluster(context: &mut Context<'_, 'static>, known: &Arc<Known>) -> Added<3
         }
     };
     let of_mesh = Arc::clone(known);
-    let policy = move |object: cel::Value| -> Result<Text, ExecutionError> {
+    let policy = move |object: cel::Value| -> Result<CelText, ExecutionError> {
         let found = place(&object).and_then(|place| of_mesh.policies.get(&place).cloned());
         found.map(Arc::new).ok_or_else(|| failed("defaultPolicy", NO_POLICY.to_owned()))
     };

@@ -25,7 +25,7 @@ use self::data::{Looked, looked_at};
 use self::evaluation_limits::{DEEPEST, SHALLOW, is_too_deep, with_room};
 pub use self::functions::{FUNCTIONS, Known, KnownPorts};
 pub use self::scope::Scope;
-use self::shape::{Mention, STANDARD, Shape, is_standard};
+use self::shape::{ExpressionShape, Mention, STANDARD, is_standard};
 use self::value::from_cel;
 
 /// Maximum nesting of loops over lists.
@@ -139,7 +139,7 @@ impl Expression {
                 false => said,
             }
         })?;
-        let mut shape = Shape::default();
+        let mut shape = ExpressionShape::default();
         shape.walk(program.expression(), 0);
         if shape.height > DEEPEST {
             return Err(format!(

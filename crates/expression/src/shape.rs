@@ -60,7 +60,7 @@ pub(super) type Mention = (Option<String>, String);
 
 /// Structure of an expression.
 #[derive(Default)]
-pub(super) struct Shape {
+pub(super) struct ExpressionShape {
     /// Nesting of loops over lists.
     pub(super) depth: u32,
     /// Nesting of parts, up to [`DEEPEST`] and one more.
@@ -85,7 +85,7 @@ pub(super) struct Shape {
     pub(super) mentions: BTreeSet<Mention>,
 }
 
-impl Shape {
+impl ExpressionShape {
     pub(super) fn walk(&mut self, expression: &IdedExpr, depth: u32) {
         self.depth = self.depth.max(depth);
         self.level += 1;

@@ -20,7 +20,7 @@ use crate::objects::mistyped::Mistyped;
 use crate::redact::Sanitized;
 use crate::request::Request;
 use crate::source::bounded_errors::bounded;
-use crate::source::kept::{FEWER, Kept, Limit};
+use crate::source::kept::{FEWER, Limit, ObjectCount};
 use crate::source::{Source, Uncollected};
 use crate::version::LinkerdVersion;
 
@@ -118,7 +118,7 @@ pub async fn collect<S: Source>(
     observer: &dyn Observer,
 ) -> Collected {
     let touched = AtomicUsize::new(0);
-    let kept = Kept::default();
+    let kept = ObjectCount::default();
     let run = CollectRun { source, saver, observer, touched: &touched, whole: &options.whole, kept: &kept };
 
     let mut first = first_items(items);
@@ -285,7 +285,7 @@ struct CollectRun<'a, S> {
     observer: &'a dyn Observer,
     touched: &'a AtomicUsize,
     whole: &'a BTreeSet<Kind>,
-    kept: &'a Kept,
+    kept: &'a ObjectCount,
 }
 
 /// Result of one request.

@@ -10,4 +10,4 @@ use meshdoctor_core::{finding, nearest, version, yaml};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+struct LinkerdFactsReadme;

@@ -26,7 +26,7 @@ const MOST_LARGE: usize = 100;
 
 /// What is known of expressions already.
 #[derive(Default)]
-struct Known {
+struct ExpressionBudget {
     valid: HashMap<Box<str>, bool>,
     /// The size of classes of characters.
     classes: HashMap<Vec<(u32, u32)>, usize>,
@@ -42,7 +42,7 @@ struct Matchers {
 
 /// Whether a text is a regular expression within the size limit of the policy controller.
 pub(super) fn is_valid(text: &str) -> bool {
-    static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+    static KNOWN: LazyLock<Mutex<ExpressionBudget>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(valid) = known.valid.get(text) {
         return *valid;
@@ -72,7 +72,7 @@ pub(super) fn matches_whole(text: &str, path: &str) -> bool {
     known.compiled.get(text).and_then(Option::as_ref).is_some_and(|compiled| compiled.is_match(path))
 }
 
-impl Known {
+impl ExpressionBudget {
     fn fits(&mut self, hir: &Hir, limit: usize) -> bool {
         let size = self.size(hir);
         if size.most < limit / ACCURACY || size.least > limit.saturating_mul(ACCURACY) {
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn estimates_agree_with_the_compiler() {
         for limit in [4 << 10, 64 << 10, 1 << 20] {
-            let (mut decided, mut known) = (0, Known::default());
+            let (mut decided, mut known) = (0, ExpressionBudget::default());
             for text in expressions() {
                 let hir = regex_syntax::parse(&text).unwrap();
                 let size = known.size(&hir);

@@ -11,7 +11,8 @@ use super::ineffective::Void;
 use super::matches::Matches;
 use super::parse::Port;
 use super::read::{
-    Authentications, Reader, Required, read_rate_limit, read_server, read_server_authorization, readable,
+    Authentications, ObjectReader, Required, read_rate_limit, read_server, read_server_authorization,
+    readable,
 };
 use super::routes::{InboundRoute, RouteKind};
 use super::workload::{OPAQUE, Workload};
@@ -83,7 +84,7 @@ impl<'a> Index<'a> {
     pub fn new(controller: Controller, objects: Objects<'a>) -> Index<'a> {
         let (mut ignored, mut void) =
             (Vec::new(), Void::new(controller.quirks.broken_voids_kind, controller.started));
-        let mut reader = Reader { ignored: &mut ignored, void: &mut void };
+        let mut reader = ObjectReader { ignored: &mut ignored, void: &mut void };
         let mut servers =
             reader.each(Kind::Server, objects.servers, |o| &o.metadata, |o| read_server(o).map(Ok));
         for servers in servers.values_mut() {

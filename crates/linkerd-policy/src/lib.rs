@@ -69,4 +69,4 @@ pub const POLICY_KINDS: [Kind; 10] = [
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+struct LinkerdPolicyReadme;

@@ -24,12 +24,12 @@ pub(super) type ReadServerAuthorization<'a> = (&'a ServerAuthorization, Who, Vec
 
 /// Reads all objects of a kind. Objects that `read` rejects have no effect; one that it cannot read may leave
 /// all unread.
-pub(super) struct Reader<'a, 'i> {
+pub(super) struct ObjectReader<'a, 'i> {
     pub(super) ignored: &'i mut Vec<Ignored<'a>>,
     pub(super) void: &'i mut Void,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> ObjectReader<'a, '_> {
     /// All objects of a kind, by namespace.
     pub(super) fn each<O, T>(
         &mut self,
@@ -185,12 +185,12 @@ pub(super) fn read_rate_limit(
 }
 
 /// The namespace and the name of an object.
-type Key<'a> = (&'a str, &'a str);
+pub(crate) type ObjectKey<'a> = (&'a str, &'a str);
 
 /// The NetworkAuthentication that names no network, and those that are listed after it: the controller reads
 /// them in the order in which the API server lists them at startup and stops at the first without networks,
 /// so policies cannot use the rest.
-fn after_empty(objects: &[NetworkAuthentication]) -> Option<(Key<'_>, HashSet<Key<'_>>)> {
+fn after_empty(objects: &[NetworkAuthentication]) -> Option<(ObjectKey<'_>, HashSet<ObjectKey<'_>>)> {
     let empty = objects.iter().filter(|object| object.spec.networks.is_empty());
     let at = empty.map(|object| object.metadata.key()).min()?;
     Some((at, objects.iter().map(|object| object.metadata.key()).filter(|key| *key > at).collect()))
@@ -249,8 +249,8 @@ type ByNamespace<'a, O, T> = HashMap<&'a str, Vec<(&'a O, T)>>;
 
 /// Authentications by namespace and name.
 pub(super) struct Authentications<'a, 'i> {
-    mesh_tls: HashMap<Key<'a>, &'i [IdentityMatch]>,
-    networks: HashMap<Key<'a>, &'i [NetworkMatch]>,
+    mesh_tls: HashMap<ObjectKey<'a>, &'i [IdentityMatch]>,
+    networks: HashMap<ObjectKey<'a>, &'i [NetworkMatch]>,
     controller: &'i Controller,
 }
 

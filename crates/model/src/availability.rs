@@ -22,7 +22,7 @@ pub struct ControlPlane<'a> {
 }
 
 /// The availability of a component.
-pub enum State<'a> {
+pub enum Availability<'a> {
     /// A container of it is ready, or nothing shows that none is.
     Ready,
     /// No container of it is ready.
@@ -52,24 +52,28 @@ impl<'a> ControlPlane<'a> {
     }
 
     /// Whether a container of a component is ready in any pod.
-    pub fn state(&self, component: &str, container: &str) -> State<'a> {
+    pub fn state(&self, component: &str, container: &str) -> Availability<'a> {
         let namespace = self.namespace;
         let pods: Vec<&Pod> = self.pods_of(component).collect();
         if pods.is_empty() {
             let name = format!("pods of linkerd-{component} in namespace {namespace}");
             return match self.complete {
-                true => State::Down { since: None, evidence: vec![Evidence::other(name, "none")], namespace },
-                false => State::Ready,
+                true => Availability::Down {
+                    since: None,
+                    evidence: vec![Evidence::other(name, "none")],
+                    namespace,
+                },
+                false => Availability::Ready,
             };
         }
         if !self.complete {
-            return State::Ready;
+            return Availability::Ready;
         }
         let mut evidence = Vec::new();
         let mut since = Some(Timestamp::MIN);
         for pod in pods {
             match pod.container_status(container) {
-                Some(status) if status.ready => return State::Ready,
+                Some(status) if status.ready => return Availability::Ready,
                 Some(_) => {
                     let said = pod_status::label(pod);
                     let path = format!("status.containerStatuses[{container}].ready");
@@ -80,7 +84,7 @@ impl<'a> ControlPlane<'a> {
                     ));
                 }
                 // A pod without any status is pending, or comes from a dump without statuses.
-                None if pod.status.phase.is_empty() => return State::Ready,
+                None if pod.status.phase.is_empty() => return Availability::Ready,
                 None => {
                     let phase = pod.status.phase.to_string();
                     evidence.push(Evidence::field(
@@ -94,7 +98,7 @@ impl<'a> ControlPlane<'a> {
             let changed = ready.and_then(|ready| ready.last_transition_time.get());
             since = since.zip(changed).map(|(known, changed)| known.max(changed));
         }
-        State::Down { since, evidence, namespace }
+        Availability::Down { since, evidence, namespace }
     }
 }
 

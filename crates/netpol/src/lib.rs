@@ -363,4 +363,4 @@ mod tests;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+struct NetpolReadme;

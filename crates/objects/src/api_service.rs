@@ -6,7 +6,7 @@ use super::condition::Condition;
 use super::meta::{Meta, nullable};
 use super::webhook_configuration::ServiceReference;
 use super::{Kind, KindInfo, Listed, object};
-use crate::names::Rule;
+use crate::names::NameRule;
 
 /// An APIService: a part of the Kubernetes API that a Service in the cluster serves.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -52,4 +52,4 @@ impl Listed for APIService {
     };
 }
 
-object!(APIService, Rule::Segment);
+object!(APIService, NameRule::Segment);

@@ -8,7 +8,7 @@ use super::shared::Word;
 use super::time::Time;
 use super::uid::Uid;
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
-use crate::names::{self, Rule};
+use crate::names::{self, NameRule};
 use crate::redact;
 
 /// An Event of either API group.
@@ -41,7 +41,7 @@ impl Event {
     fn cut(&mut self) {
         let about = &self.about;
         if !about.name.is_empty()
-            && names::refused(Rule::of_kind(&about.kind), &about.namespace, &about.name).is_some()
+            && names::refused(NameRule::of_kind(&about.kind), &about.namespace, &about.name).is_some()
         {
             self.about = ObjectReference::default();
         }
@@ -120,7 +120,7 @@ impl Listed for Event {
 }
 
 impl Object for Event {
-    const NAMES: Rule = Rule::Segment;
+    const NAMES: NameRule = NameRule::Segment;
 
     by_metadata!();
 

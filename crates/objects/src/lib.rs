@@ -250,4 +250,4 @@ kinds! {
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+struct ObjectsReadme;

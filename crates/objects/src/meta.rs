@@ -11,7 +11,7 @@ use super::texts::Texts;
 use super::time::Time;
 use super::uid::Uid;
 use crate::annotations::{MANAGERS, OTHERS, SNIPPETS, VELERO_HOOKS, may_be_linkerds};
-use crate::names::{self, Rule};
+use crate::names::{self, NameRule};
 use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
 
@@ -46,7 +46,7 @@ pub fn redacted<'de, D: Deserializer<'de>, T: From<String>>(deserializer: D) -> 
 /// write the object, so such a reference is dropped and does not count as a gap.
 fn owners<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shared<Vec<OwnerReference>>, D::Error> {
     let mut owners: Vec<OwnerReference> = nullable(deserializer)?;
-    owners.retain(|owner| Rule::of_kind(&owner.kind).accepts(&owner.name));
+    owners.retain(|owner| NameRule::of_kind(&owner.kind).accepts(&owner.name));
     owners.shrink_to_fit();
     Ok(Shared::from(owners))
 }
@@ -167,7 +167,7 @@ impl Meta {
     }
 
     /// Reason why these are not valid names of an object.
-    pub(super) fn refused(&self, rule: Rule) -> Option<String> {
+    pub(super) fn refused(&self, rule: NameRule) -> Option<String> {
         names::refused(rule, &self.namespace, &self.name)
     }
 

@@ -6,7 +6,7 @@ use super::condition::Condition;
 use super::meta::{Meta, nullable};
 use super::shared::Word;
 use super::{Kind, KindInfo, Listed, object};
-use crate::names::Rule;
+use crate::names::NameRule;
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -45,4 +45,4 @@ impl Listed for Namespace {
     };
 }
 
-object!(Namespace, Rule::Label);
+object!(Namespace, NameRule::Label);

@@ -8,7 +8,7 @@ use crate::names;
 /// A slim object type.
 pub trait Object: DeserializeOwned + Clone + Send + Sync + 'static {
     /// Rule for its name.
-    const NAMES: names::Rule = names::Rule::Subdomain;
+    const NAMES: names::NameRule = names::NameRule::Subdomain;
 
     /// Namespace and name, for sorting and for messages.
     fn key(&self) -> (&str, &str);
@@ -50,7 +50,7 @@ macro_rules! by_metadata {
 macro_rules! object {
     ($type:ty $(, $names:expr)?) => {
         impl $crate::Object for $type {
-            $( const NAMES: $crate::names::Rule = $names; )?
+            $( const NAMES: $crate::names::NameRule = $names; )?
             $crate::by_metadata!();
         }
     };

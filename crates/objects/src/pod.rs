@@ -14,7 +14,7 @@ use super::texts::Texts;
 use super::time::Time;
 use super::volume::{VOLUME, Volumes};
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
-use crate::names::{self, Rule};
+use crate::names::{self, NameRule};
 use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
 
@@ -204,8 +204,8 @@ impl Object for Pod {
     fn refused(&self) -> Option<String> {
         let named =
             [&self.node_name, &self.spec.service_account_name].into_iter().filter(|name| !name.is_empty());
-        let mut refused = named.map(|name| names::refused(Rule::Subdomain, "", name));
-        self.metadata.refused(Rule::Subdomain).or_else(|| refused.find_map(|refused| refused))
+        let mut refused = named.map(|name| names::refused(NameRule::Subdomain, "", name));
+        self.metadata.refused(NameRule::Subdomain).or_else(|| refused.find_map(|refused| refused))
     }
 
     fn trim(&mut self) {

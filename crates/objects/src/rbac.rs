@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
 use super::{Kind, KindInfo, Listed, object};
-use crate::names::Rule;
+use crate::names::NameRule;
 
 /// A Role or ClusterRole. The API server fills in the rules of an aggregated ClusterRole.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -154,8 +154,8 @@ pub fn rules_in<'a>(
     bound.filter_map(|binding| of(&binding.role_ref)).flatten().collect()
 }
 
-object!(AnyRole, Rule::Segment);
-object!(AnyBinding, Rule::Segment);
+object!(AnyRole, NameRule::Segment);
+object!(AnyBinding, NameRule::Segment);
 
 /// Redaction rules for roles.
 const ROLE: &str = "{rules: policy-rules}";

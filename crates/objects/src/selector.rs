@@ -163,8 +163,8 @@ impl<'de> Deserialize<'de> for MatchLabels {
                 let (mut texts, mut no_text) = (Vec::new(), None);
                 while let Some(key) = map.next_key::<String>()? {
                     match map.next_value()? {
-                        Value::Text(text) => texts.push((key, text)),
-                        Value::Other(IgnoredAny) => no_text = no_text.or(Some(key)),
+                        LabelValue::Text(text) => texts.push((key, text)),
+                        LabelValue::Other(IgnoredAny) => no_text = no_text.or(Some(key)),
                     }
                 }
                 Ok(MatchLabels { texts: texts.into_iter().collect(), no_text })
@@ -177,7 +177,7 @@ impl<'de> Deserialize<'de> for MatchLabels {
 /// The value of a label, as written.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Value {
+enum LabelValue {
     Text(String),
     Other(IgnoredAny),
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Shared<T>(Arc<T>);
 
 /// A shareable type. Its empty value is stored once.
-pub trait Part: Default + PartialEq + 'static {
+pub trait Shareable: Default + PartialEq + 'static {
     /// Its empty value.
     fn nothing() -> &'static Arc<Self>;
 }
@@ -25,7 +25,7 @@ pub trait Part: Default + PartialEq + 'static {
 macro_rules! parts {
     ($( $part:ty ),* $(,)?) => {
         $(
-            impl $crate::shared::Part for $part {
+            impl $crate::shared::Shareable for $part {
                 fn nothing() -> &'static std::sync::Arc<$part> {
                     static NOTHING: std::sync::LazyLock<std::sync::Arc<$part>> =
                         std::sync::LazyLock::new(std::sync::Arc::default);
@@ -37,7 +37,7 @@ macro_rules! parts {
 }
 pub(super) use parts;
 
-impl<T: Part> Default for Shared<T> {
+impl<T: Shareable> Default for Shared<T> {
     fn default() -> Shared<T> {
         Shared(Arc::clone(T::nothing()))
     }
@@ -113,13 +113,13 @@ where
     }
 }
 
-impl<T: Part> From<T> for Shared<T> {
+impl<T: Shareable> From<T> for Shared<T> {
     fn from(part: T) -> Shared<T> {
         if part == **T::nothing() { Shared::default() } else { Shared(Arc::new(part)) }
     }
 }
 
-impl<'de, T: Part + Deserialize<'de>> Deserialize<'de> for Shared<T> {
+impl<'de, T: Shareable + Deserialize<'de>> Deserialize<'de> for Shared<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Shared<T>, D::Error> {
         T::deserialize(deserializer).map(Shared::from)
     }
@@ -292,8 +292,8 @@ impl Serialize for Word {
 
 impl<'de> Deserialize<'de> for Word {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Word, D::Error> {
-        struct Text;
-        impl Visitor<'_> for Text {
+        struct SharedText;
+        impl Visitor<'_> for SharedText {
             type Value = Word;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -304,6 +304,6 @@ impl<'de> Deserialize<'de> for Word {
                 Ok(Word::from(text))
             }
         }
-        deserializer.deserialize_str(Text)
+        deserializer.deserialize_str(SharedText)
     }
 }

@@ -14,7 +14,7 @@ use super::allow::Rule;
 use super::component::{Owner, argument, setting};
 use super::object::{holds_a_copy, leaf, masked};
 use super::{controller_setting, keys};
-use state::{Copy, Key, TELLING, unfit};
+use state::{Copy, PlainKey, TELLING, unfit};
 
 /// Most objects are smaller; larger copies grow on demand.
 const LIKELY: usize = 32 << 10;
@@ -43,7 +43,8 @@ pub(super) fn first_copied(
     }
     let mut copy = Copy { out: Vec::with_capacity(text.len().min(LIKELY) / 2), ..Copy::default() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let root = Part { copy: &mut copy, rule, key: "", place: Place::Root, owner: Owner::Other, within: true };
+    let root =
+        CopiedValue { copy: &mut copy, rule, key: "", place: Place::Root, owner: Owner::Other, within: true };
     root.deserialize(&mut deserializer).ok()?;
     let length = deserializer.into_iter::<IgnoredAny>().byte_offset();
     let Copy { mut out, touched, said, .. } = copy;
@@ -110,7 +111,7 @@ impl Place {
     }
 
     /// The place of a field's value in a map at this place. `keeps`: whether the container's texts are kept;
-    /// `within`: see [`Part`].
+    /// `within`: see [`CopiedValue`].
     fn of_field(self, key: &str, keeps: bool, within: bool) -> Place {
         match (self, key) {
             (Place::Container, "name") => Place::Name,
@@ -142,7 +143,7 @@ impl Place {
 }
 
 /// One value.
-struct Part<'a, 'k, 'de> {
+struct CopiedValue<'a, 'k, 'de> {
     copy: &'a mut Copy<'de>,
     rule: &'static Rule,
     key: &'k str,
@@ -169,7 +170,7 @@ impl Copy<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Part<'_, '_, 'de> {
+impl<'de> DeserializeSeed<'de> for CopiedValue<'_, '_, 'de> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -177,7 +178,7 @@ impl<'de> DeserializeSeed<'de> for Part<'_, '_, 'de> {
     }
 }
 
-impl<'de> Part<'_, '_, 'de> {
+impl<'de> CopiedValue<'_, '_, 'de> {
     /// A text; `plain`: without escapes in the input.
     fn text<E: Error>(self, content: &str, plain: bool) -> Result<(), E> {
         if self.place.is_malformed(Shape::Text) {
@@ -232,14 +233,14 @@ impl<'de> Part<'_, '_, 'de> {
 
     /// A part of a container; the result depends only on its text, rule and position.
     fn raw(self, raw: &'de RawValue) -> serde_json::Result<()> {
-        let Part { copy, rule, key, place, owner, .. } = self;
+        let CopiedValue { copy, rule, key, place, owner, .. } = self;
         let raw = raw.get();
         if let Some(touched) = memo::copied(raw, rule, place, &mut copy.out) {
             copy.touched |= touched;
             return Ok(());
         }
         let (begun, touched) = (copy.out.len(), std::mem::take(&mut copy.touched));
-        let part = Part { copy: &mut *copy, rule, key, place, owner, within: false };
+        let part = CopiedValue { copy: &mut *copy, rule, key, place, owner, within: false };
         part.deserialize(&mut serde_json::Deserializer::from_str(raw))?;
         memo::keep(raw, rule, place, &copy.out[begun..], copy.touched);
         copy.touched |= touched;
@@ -257,7 +258,7 @@ impl<'de> Part<'_, '_, 'de> {
     }
 }
 
-impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
+impl<'de> Visitor<'de> for CopiedValue<'_, '_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -316,7 +317,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let Part { copy, rule, key, place, owner, mut within } = self;
+        let CopiedValue { copy, rule, key, place, owner, mut within } = self;
         if place.is_malformed(Shape::List) {
             return Err(unfit());
         }
@@ -341,7 +342,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
             if !first {
                 copy.out.push(b',');
             }
-            let item = Part { copy: &mut *copy, rule, key, place, owner, within };
+            let item = CopiedValue { copy: &mut *copy, rule, key, place, owner, within };
             if items.next_element_seed(item)?.is_none() {
                 copy.out.truncate(end);
                 break;
@@ -353,7 +354,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        let Part { copy, rule, place, mut owner, within, .. } = self;
+        let CopiedValue { copy, rule, place, mut owner, within, .. } = self;
         if place.is_malformed(Shape::Map) {
             return Err(unfit());
         }
@@ -364,7 +365,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
         let (mut named, mut pictured) = (false, false);
         let mut late: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
         copy.out.push(b'{');
-        while let Some(key) = fields.next_key_seed(Key)? {
+        while let Some(key) = fields.next_key_seed(PlainKey)? {
             copy.reject_duplicate(base, key.clone())?;
             match place {
                 Place::Annotations | Place::Labels => copy.marks.key(&key),
@@ -393,8 +394,14 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
             let inner = place.of_field(&key, keeps, within);
             copy.begin(&mut first, key.clone())?;
             let outer = (inner == Place::Metadata).then(|| std::mem::take(&mut copy.marks));
-            let value =
-                Part { copy: &mut *copy, rule: rule.child(&key), key: &key, place: inner, owner, within };
+            let value = CopiedValue {
+                copy: &mut *copy,
+                rule: rule.child(&key),
+                key: &key,
+                place: inner,
+                owner,
+                within,
+            };
             if place == Place::Container && !matches!(inner, Place::Name | Place::Image) {
                 value.raw(fields.next_value::<&'de RawValue>()?).map_err(A::Error::custom)?;
                 continue;
@@ -423,8 +430,14 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
         for (key, raw) in late {
             copy.begin(&mut first, key.clone())?;
             let inner = if key == "env" { Place::Env(keeps) } else { Place::Words(keeps) };
-            let value =
-                Part { copy: &mut *copy, rule: rule.child(&key), key: &key, place: inner, owner, within };
+            let value = CopiedValue {
+                copy: &mut *copy,
+                rule: rule.child(&key),
+                key: &key,
+                place: inner,
+                owner,
+                within,
+            };
             value.raw(raw).map_err(A::Error::custom)?;
         }
         copy.keys.truncate(base);

@@ -64,7 +64,7 @@ use meshdoctor_core::{kubeconfig, names, token, yaml};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+struct RedactReadme;
 
 #[cfg(test)]
 mod tests;

@@ -144,7 +144,7 @@ fn unescaped(text: &str) -> Option<String> {
 }
 
 /// A beginning of a block, up to the next.
-struct Part<'a> {
+struct PemPart<'a> {
     /// Text before the first beginning; empty for the others.
     before: &'a str,
     text: &'a str,
@@ -152,12 +152,12 @@ struct Part<'a> {
     is_joined: bool,
 }
 
-fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+fn parts(text: &str) -> impl Iterator<Item = PemPart<'_>> {
     let places: Vec<usize> = text.match_indices(BEGIN).map(|(at, _)| at).collect();
     let ends: Vec<usize> = places.iter().skip(1).copied().chain([text.len()]).collect();
     places.into_iter().zip(ends).enumerate().map(move |(number, (at, end))| {
         let line = text[..at].rsplit_once('\n').map_or(&text[..at], |(_, line)| line).trim();
-        Part {
+        PemPart {
             before: if number == 0 { &text[..at] } else { "" },
             text: &text[at..end],
             is_joined: line.starts_with("-----END ") && line.ends_with("-----"),

@@ -235,7 +235,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<A> {
 
     #[inline]
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
-        self.inner.next_key_seed(Key { seed, rule: self.rule, next: &mut self.next })
+        self.inner.next_key_seed(KeySeed { seed, rule: self.rule, next: &mut self.next })
     }
 
     #[inline]
@@ -264,13 +264,13 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Seed<S> {
 }
 
 /// Reads a key, and sets the rule for its value.
-struct Key<'a, T> {
+struct KeySeed<'a, T> {
     seed: T,
     rule: &'static Rule,
     next: &'a mut &'static Rule,
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Key<'_, S> {
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for KeySeed<'_, S> {
     type Value = S::Value;
 
     #[inline]
@@ -290,7 +290,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for KeyOf<'_, D> {
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_str(Key { seed: visitor, rule: self.rule, next: self.next })
+        self.inner.deserialize_str(KeySeed { seed: visitor, rule: self.rule, next: self.next })
     }
 
     serde::forward_to_deserialize_any! {
@@ -299,7 +299,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for KeyOf<'_, D> {
     }
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Key<'_, V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for KeySeed<'_, V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -12,7 +12,7 @@ pub use outlook::{Lasting, Outlook};
 pub use repair_plan::{PlanStep, PlannedFinding, RepairPlan};
 pub use verdict::counts;
 pub use verdict::{Counts, RunResult};
-use verdict::{Evidence, none_ran, verdict};
+use verdict::{RunEvidence, none_ran, verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,7 @@ pub struct Report {
     /// The upgrade that was previewed (`--to`).
     pub rehearsal: Option<Rehearsal>,
     /// The change that was applied on top of the cluster (`--with`).
-    pub change: Option<Change>,
+    pub change: Option<ManifestChange>,
     /// Other options of the run.
     pub asked: RunOptions,
     /// The gate, the counts and the status.
@@ -120,7 +120,7 @@ impl Rehearsal {
 
 /// A change that was applied on top of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct ManifestChange {
     /// Origin of its manifests.
     pub given: String,
     /// Number of objects of kinds that are read.
@@ -261,7 +261,7 @@ pub struct Question<'a> {
     /// Origin of the evidence.
     pub origin: Origin,
     /// The change to check with, and the cluster without it.
-    pub change: Option<(Change, &'a Collected)>,
+    pub change: Option<(ManifestChange, &'a Collected)>,
 }
 
 /// Runs every selected check, links causes, and applies the policy.
@@ -389,7 +389,11 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
 }
 
 /// What was read, and whether it suffices for a result.
-fn evidence(question: &Question<'_>, collected: &Collected, results: &[CheckResult]) -> (Coverage, Evidence) {
+fn evidence(
+    question: &Question<'_>,
+    collected: &Collected,
+    results: &[CheckResult],
+) -> (Coverage, RunEvidence) {
     let cluster = &collected.cluster;
     let none_ran = none_ran(question.policy, results);
     let is_of_manifests = question.origin.kind == "manifests";
@@ -404,7 +408,7 @@ fn evidence(question: &Question<'_>, collected: &Collected, results: &[CheckResu
     // If no check read any of the manifests, the result is not a pass.
     let judged_none =
         !results.iter().any(|result| matches!(result.outcome, Outcome::Pass | Outcome::Findings));
-    let evidence = Evidence {
+    let evidence = RunEvidence {
         read_nothing: coverage.objects == 0 && coverage.snapshots == 0,
         none_ran: none_ran || (is_of_manifests && judged_none && question.settings.values.is_empty()),
         unreadable: !collected.uncollected.unreadable.is_empty(),

@@ -13,7 +13,7 @@ use crate::check_outcome::CheckOutcome;
 use crate::checks::Outcome;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::item::{Item, Kind};
-use crate::knowledge::{COMMAND, Knowledge, Row, RowCategory, RowList, RowMode, RowSeverity};
+use crate::knowledge::{COMMAND, CheckRow, Knowledge, RowCategory, RowList, RowMode, RowSeverity};
 use crate::missing::Missing;
 use crate::objects::Link;
 use crate::version::LinkerdVersion;
@@ -119,7 +119,7 @@ pub fn rows(evidence: &RowInput<'_>, knowledge: &Knowledge) -> Vec<Category> {
 }
 
 /// The clusters that a row lists.
-fn clusters(row: &Row, links: &[LinkedCluster]) -> Vec<String> {
+fn clusters(row: &CheckRow, links: &[LinkedCluster]) -> Vec<String> {
     let listed = links.iter().filter(|link| match row.lists {
         Some(RowList::Links) => true,
         Some(RowList::GatewayLinks) => link.gateway,
@@ -131,7 +131,7 @@ fn clusters(row: &Row, links: &[LinkedCluster]) -> Vec<String> {
 /// Categories that are printed once per command: those with a finding about the command.
 fn of_commands(
     category: &RowCategory,
-    row: &Row,
+    row: &CheckRow,
     answers: &[&CheckOutcome],
     findings: &[Finding],
     hint: &str,
@@ -180,7 +180,7 @@ fn is_installed(category: &RowCategory, answers: &Answers<'_>) -> bool {
 
 fn verdict(
     category: &RowCategory,
-    row: &Row,
+    row: &CheckRow,
     answers: &[&CheckOutcome],
     evidence: &RowInput<'_>,
     hint: &str,
@@ -222,7 +222,7 @@ fn weight(finding: &Finding) -> Severity {
 }
 
 /// Whether the check has a result for the row, including that it does not apply and therefore passes.
-fn has_verdict(judged: &CheckOutcome, row: &Row, category: &RowCategory) -> bool {
+fn has_verdict(judged: &CheckOutcome, row: &CheckRow, category: &RowCategory) -> bool {
     match judged.outcome {
         Outcome::Pass | Outcome::Findings => true,
         Outcome::NotApplicable(_) => !row.skips && category.extension.is_none(),

@@ -26,4 +26,4 @@ pub fn bound_token_payload() -> Value {
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+struct TestSupportReadme;

@@ -5,21 +5,21 @@ use std::collections::BTreeMap;
 use super::fault::{Fault, Found, Survey};
 use super::wording;
 use crate::checks::control_plane::installation::config;
-use crate::checks::written::Reader;
+use crate::checks::written::AnnotationReader;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::{Key, KeyStatus};
 use crate::version::Channel;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    match Reader::new(ctx) {
-        Reader::Unknown(missing) => return Err(missing.into()),
-        Reader::Version(version, _) if matches!(version.channel(), Channel::Dev | Channel::Git) => {
+    match AnnotationReader::new(ctx) {
+        AnnotationReader::Unknown(missing) => return Err(missing.into()),
+        AnnotationReader::Version(version, _) if matches!(version.channel(), Channel::Dev | Channel::Git) => {
             return Err(Unjudged::not_applicable(format!(
                 "the version {version} does not show which annotations the build supports"
             )));
         }
-        Reader::Version(..) | Reader::Absent => {}
+        AnnotationReader::Version(..) | AnnotationReader::Absent => {}
     }
     let survey = Survey::from_context(ctx)?;
     if survey.depends_on_values

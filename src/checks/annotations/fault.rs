@@ -9,7 +9,9 @@ use super::calls::{TIMEOUTS, applies_timeouts, breaker_fault};
 use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
 use crate::checks::restart::is_injected_by_hand;
-use crate::checks::written::{AnnotatedObjects, Reader, is_native_sidecar_key, nothing_reads, values};
+use crate::checks::written::{
+    AnnotatedObjects, AnnotationReader, is_native_sidecar_key, nothing_reads, values,
+};
 use crate::checks::{Context, Unjudged};
 use crate::finding::Evidence;
 use crate::item::Kind;
@@ -113,7 +115,7 @@ pub(super) struct Found<'a> {
 /// Every fault in one cluster.
 pub(in crate::checks) struct Survey<'a> {
     /// The release that reads the keys.
-    pub(super) reader: Reader,
+    pub(super) reader: AnnotationReader,
     /// The values it was installed with.
     pub(super) values: Option<Values>,
     /// Whether the effect of a key depends on unknown values.
@@ -134,8 +136,8 @@ impl<'a> Survey<'a> {
     }
 
     fn by(ctx: &Context<'a>) -> Option<Survey<'a>> {
-        let reader = Reader::new(ctx);
-        if matches!(reader, Reader::Absent) {
+        let reader = AnnotationReader::new(ctx);
+        if matches!(reader, AnnotationReader::Absent) {
             return None;
         }
         let values = values(ctx);
@@ -178,7 +180,7 @@ struct Scanner<'l, 'a> {
 }
 
 /// A key and its place.
-struct Cursor<'l, 'a> {
+struct KeyCursor<'l, 'a> {
     object: &'l Annotated<'a>,
     site: &'l Site<'a>,
     key: &'a str,
@@ -206,7 +208,7 @@ impl<'a> Scanner<'_, 'a> {
                     more += 1;
                     continue;
                 }
-                let at = Cursor { object, site, key, value };
+                let at = KeyCursor { object, site, key, value };
                 let Some(fault) = self.fault(&at, written_as).filter(|fault| is_reported(object.kind, fault))
                 else {
                     continue;
@@ -243,7 +245,7 @@ impl<'a> Scanner<'_, 'a> {
         annotations.get(key).is_none() && (annotations.is_linkerds(key) || self.is_near_domain(key))
     }
 
-    fn fault(&self, at: &Cursor<'_, 'a>, written_as: knowledge::KeyKind) -> Option<Fault<'a>> {
+    fn fault(&self, at: &KeyCursor<'_, 'a>, written_as: knowledge::KeyKind) -> Option<Fault<'a>> {
         let annotations = self.knowledge.annotations();
         let known = annotations.get_as(at.key, written_as);
         if known.is_some_and(|row| row.set_by == WrittenBy::Linkerd) {
@@ -275,7 +277,7 @@ impl<'a> Scanner<'_, 'a> {
     }
 
     /// A key that no release knows. If its domain only resembles Linkerd's, the key must also resemble a known key.
-    fn of_unknown(&self, at: &Cursor<'_, 'a>) -> Option<Fault<'a>> {
+    fn of_unknown(&self, at: &KeyCursor<'_, 'a>) -> Option<Fault<'a>> {
         let annotations = self.knowledge.annotations();
         let scope = if at.site.scope == KeyScope::Workload { KeyScope::PodTemplate } else { at.site.scope };
         let readable = |row: &Key| {
@@ -297,7 +299,7 @@ impl<'a> Scanner<'_, 'a> {
     }
 
     /// A key that some release reads, written as what it is.
-    fn of_known(&self, at: &Cursor<'_, 'a>, row: &'a Key) -> Option<Fault<'a>> {
+    fn of_known(&self, at: &KeyCursor<'_, 'a>, row: &'a Key) -> Option<Fault<'a>> {
         let theirs = at.object.is_linkerds();
         let by_namespace = self.may_be_by_namespace(at, row);
         if !row.is_read_on(at.site.scope) {
@@ -358,7 +360,7 @@ impl<'a> Scanner<'_, 'a> {
     }
 
     /// A setting of the proxy that is valid alone and does not fit the others or the proxy's needs.
-    fn of_proxy(&self, at: &Cursor<'_, 'a>, row: &'a Key) -> Option<Fault<'a>> {
+    fn of_proxy(&self, at: &KeyCursor<'_, 'a>, row: &'a Key) -> Option<Fault<'a>> {
         let own = |key: &str| at.site.meta.annotation(key);
         let annotated = |key: &str| own(key).or_else(|| self.written.of_namespace(at.object, key));
         if let Some(why) = port_twice(at.key, at.value, annotated, self.values) {
@@ -389,7 +391,7 @@ impl<'a> Scanner<'_, 'a> {
     }
 
     /// A request or limit of the proxy that does not fit its counterpart.
-    fn above_limit(&self, at: &Cursor<'_, 'a>, row: &'a Key) -> Option<Fault<'a>> {
+    fn above_limit(&self, at: &KeyCursor<'_, 'a>, row: &'a Key) -> Option<Fault<'a>> {
         let own = |key: &str| at.site.meta.annotation(key);
         // Of two annotations on one object, the request is reported.
         let is_reported_there =
@@ -403,7 +405,7 @@ impl<'a> Scanner<'_, 'a> {
     }
 
     /// Whether the namespace has the same value, or is unknown and may have it.
-    fn may_be_by_namespace(&self, at: &Cursor<'_, 'a>, row: &Key) -> bool {
+    fn may_be_by_namespace(&self, at: &KeyCursor<'_, 'a>, row: &Key) -> bool {
         if at.object.kind == Kind::Namespace {
             return false;
         }
@@ -421,7 +423,7 @@ impl<'a> Scanner<'_, 'a> {
         }
     }
 
-    fn is_without_effect(&self, at: &Cursor<'_, 'a>, row: &Key, status: &KeyStatus) -> bool {
+    fn is_without_effect(&self, at: &KeyCursor<'_, 'a>, row: &Key, status: &KeyStatus) -> bool {
         match status.likely() {
             None | Some(KeyStatus::Effective | KeyStatus::Unknown { .. }) => false,
             Some(KeyStatus::NotYet { .. } | KeyStatus::Gone { .. }) => true,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::fault::{Found, Survey};
 use super::guess::guess;
 use crate::checks::restart::{Needs, Rollouts, renew};
-use crate::checks::rewrite::{self, Act, Change, is_label_value};
+use crate::checks::rewrite::{self, Act, KeyChange, is_label_value};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Kind;
@@ -111,7 +111,7 @@ pub(super) fn remove_it(ctx: &Context<'_>, remedy: Remedy, found: &Found<'_>) ->
 
 /// Adds the step that removes the key, in the given words.
 pub(super) fn remove(ctx: &Context<'_>, remedy: Remedy, act: &str, found: &Found<'_>) -> Remedy {
-    let changes: [Change<'_>; 1] = [(found.key, None)];
+    let changes: [KeyChange<'_>; 1] = [(found.key, None)];
     let words = act;
     let act = Act::Remove(act);
     match (found.written_as, found.scope) {
@@ -290,9 +290,8 @@ fn on_selected(
             return rewrite::template(ctx, remedy, act, &object, &change);
         }
         let because = "the annotation takes effect when the proxy is injected";
-        let mut remedy = rewrite::template_only(remedy, act, &object, &change);
-        remedy.steps.push(renew(ctx, owner, pods, Needs::NewProxy, because));
-        remedy
+        let remedy = rewrite::template_only(remedy, act, &object, &change);
+        remedy.with(renew(ctx, owner, pods, Needs::NewProxy, because))
     }))
 }
 

@@ -57,12 +57,11 @@ fn steps(ctx: &Context<'_>, control_plane: ControlPlane, loss: Loss, renewed: St
         Loss::AfterRestart => decided(),
         Loss::Now | Loss::AtExpiry => Remedy::new(),
     };
-    let mut remedy = match control_plane {
+    let remedy = match control_plane {
         ControlPlane::Current => remedy,
         ControlPlane::Older | ControlPlane::Unknown => remedy::restart_before(ctx, remedy, &renewed),
     };
-    remedy.steps.push(renewed);
-    remedy
+    remedy.with(renewed)
 }
 
 /// What the proxies lose, and when.

@@ -47,8 +47,13 @@ fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint, since_th
     let names: Vec<String> = held.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let pod = held.pods.first().map(|pod| &pod.metadata);
     let pod = pod.map(|meta| format!("Pod {}/{}", meta.namespace, meta.name)).unwrap_or_default();
-    let mut remedy = Remedy::new();
-    remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, "new pods get the current bundle"));
+    let remedy = Remedy::new().with(renew(
+        ctx,
+        &held.owner,
+        &names,
+        Needs::NewProxy,
+        "new pods get the current bundle",
+    ));
     let message = "the proxy was created with trust anchors other than the current ones, according to an annotation of \
         its pod: its anchors are not visible here";
     ctx.finding(held.owner.subject(names), message)
@@ -75,8 +80,7 @@ fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint, since_t
     };
     let names = held.names();
     let because = "new pods get the current bundle";
-    let mut remedy = Remedy::new();
-    remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, because));
+    let remedy = Remedy::new().with(renew(ctx, &held.owner, &names, Needs::NewProxy, because));
     ctx.finding(held.owner.subject(names), message)
         .of_several(of_proxies(message))
         .evidence(held.compared("the current bundle is", &current.shown()))

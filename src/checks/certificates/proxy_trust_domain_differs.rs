@@ -34,8 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = found.into_iter().map(|((owner, variable, name), pods)| {
-        let mut remedy = Remedy::new();
-        remedy.steps.push(renew(
+        let remedy = Remedy::new().with(renew(
             ctx,
             &owner,
             &pods,

@@ -10,7 +10,7 @@ use crate::finding::Finding;
 
 /// Whether the issuer depends on a trust anchor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum AnchorUse {
     /// The issuer chains to it and to no other that is valid now.
     Only,
     /// The issuer chains to it, and to another that is valid now.
@@ -22,30 +22,33 @@ pub(super) enum Role {
 }
 
 /// Calls `judge` for every trust anchor.
-pub(super) fn of_each(ctx: &Context<'_>, judge: impl Fn(&Anchor<'_>, Role) -> Option<Finding>) -> Judgement {
+pub(super) fn of_each(
+    ctx: &Context<'_>,
+    judge: impl Fn(&Anchor<'_>, AnchorUse) -> Option<Finding>,
+) -> Judgement {
     let bundles = bundles(ctx)?;
     let issuer = issuer(ctx).ok();
     let findings = anchors(&bundles).into_iter().filter_map(|anchor| {
-        let role = Role::classify(anchor.certificate, issuer.as_ref(), &bundles, ctx.now());
+        let role = AnchorUse::classify(anchor.certificate, issuer.as_ref(), &bundles, ctx.now());
         judge(&anchor, role)
     });
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-impl Role {
+impl AnchorUse {
     /// The role of `anchor` among the current ones.
     pub(super) fn classify(
         anchor: &Certificate,
         issuer: Option<&Issuer<'_>>,
         bundles: &[Bundle],
         now: Timestamp,
-    ) -> Role {
-        let Some(issuer) = issuer else { return Role::Unknown };
+    ) -> AnchorUse {
+        let Some(issuer) = issuer else { return AnchorUse::Unknown };
         let leads_to = |to: &[Certificate], usable: &dyn Fn(&Certificate) -> bool| {
             !reach(&issuer.chain, to, usable).anchors.is_empty()
         };
         if !leads_to(std::slice::from_ref(anchor), &|_| true) {
-            return Role::Unused;
+            return AnchorUse::Unused;
         }
         // Without the current bundle, use the other one.
         let in_force = bundles.iter().filter(|bundle| bundle.in_force);
@@ -58,6 +61,6 @@ impl Role {
             .cloned()
             .collect();
         let usable = |certificate: &Certificate| certificate.validity(now) == Validity::Current;
-        if leads_to(&others, &usable) { Role::OneOfSeveral } else { Role::Only }
+        if leads_to(&others, &usable) { AnchorUse::OneOfSeveral } else { AnchorUse::Only }
     }
 }

@@ -41,9 +41,7 @@ pub(super) fn restarted(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> R
                    steps of data-plane-anchors-disjoint restart it";
         return Remedy::new().step(StepKind::Note, act);
     }
-    let mut remedy = Remedy::new();
-    remedy.steps.push(renew(ctx, owner, names, Needs::NewPods, "new pods read the current bundle"));
-    remedy
+    Remedy::new().with(renew(ctx, owner, names, Needs::NewPods, "new pods read the current bundle"))
 }
 
 /// The steps that keep calls working: the old trust anchor next to the current ones, and the old issuer under it, until

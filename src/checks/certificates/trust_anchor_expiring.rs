@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::anchor_replaced_at_renewal::renewal;
 use super::identity::{Anchor, Issuer, anchor_tie, identity_deployment, issuer};
 use super::remedy;
-use super::role::{Role, of_each};
+use super::role::{AnchorUse, of_each};
 use super::stranded;
 use crate::certificates::Validity;
 use crate::checks::dates::{self, ExpiryWindow, expiry};
@@ -46,25 +46,26 @@ fn renewed(ctx: &Context<'_>, anchor: &Anchor<'_>, at: Timestamp) -> Finding {
         .tie(anchor_tie(anchor.certificate))
 }
 
-fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindow) -> Finding {
+fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: AnchorUse, soon: ExpiryWindow) -> Finding {
     let (what, comes) = match role {
-        Role::Unknown => {
+        AnchorUse::Unknown => {
             ("a trust anchor", "if the issuer chains to it, identity issues no certificates from then on")
         }
-        Role::Only => (
+        AnchorUse::Only => (
             "the trust anchor of the mesh",
             "then no new proxy becomes ready, and running proxies lose their connections within 24 hours",
         ),
-        Role::OneOfSeveral | Role::Unused => (
+        AnchorUse::OneOfSeveral | AnchorUse::Unused => (
             "a trust anchor in the bundle",
             "the issuer does not depend on it, but `linkerd check` fails from then on",
         ),
     };
     let steps = || match role {
-        Role::Unknown | Role::Only => rotation(ctx, Remedy::new(), anchor),
-        Role::OneOfSeveral | Role::Unused => remedy::take_out_anchor(ctx, Remedy::new(), anchor),
+        AnchorUse::Unknown | AnchorUse::Only => rotation(ctx, Remedy::new(), anchor),
+        AnchorUse::OneOfSeveral | AnchorUse::Unused => remedy::take_out_anchor(ctx, Remedy::new(), anchor),
     };
-    let sooner = issuer(ctx).ok().filter(|issuer| role == Role::Only && is_due_first(ctx, issuer, anchor));
+    let sooner =
+        issuer(ctx).ok().filter(|issuer| role == AnchorUse::Only && is_due_first(ctx, issuer, anchor));
     let before = sooner.as_ref().map(|issuer| expiry(ctx, [issuer.certificate()]));
     let before = before.map(|when| format!(", and the issuer under it {when}")).unwrap_or_default();
     let message = soon
@@ -80,8 +81,8 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindo
         .tie(identity_deployment(ctx));
     // Only a new root requires a new issuer.
     match role {
-        Role::Only | Role::Unknown => soon.graded(finding),
-        Role::OneOfSeveral | Role::Unused => soon.graded(finding).explains_nothing(),
+        AnchorUse::Only | AnchorUse::Unknown => soon.graded(finding),
+        AnchorUse::OneOfSeveral | AnchorUse::Unused => soon.graded(finding).explains_nothing(),
     }
 }
 

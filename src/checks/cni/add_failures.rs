@@ -20,7 +20,7 @@ const EVENTS_QUOTED: usize = 3;
 /// The pods for which linkerd-cni fails, joined once for a run: from events and journals with owners, from
 /// events alone, and from events and journals.
 #[derive(Default)]
-pub(in crate::checks) struct Refused<'a> {
+pub(in crate::checks) struct RefusedAdds<'a> {
     owned: Join<Vec<AddFailure<'a>>>,
     hinted: Join<Vec<AddFailure<'a>>>,
     reported: Join<Vec<AddFailure<'a>>>,

@@ -4,7 +4,7 @@
 
 pub(super) use super::chart_value::{ChartValue, image_version};
 use super::installed_options::{MODE, carried, replaced_mode};
-use super::target::{Target, target};
+use super::target::{CniDaemonSet, target};
 use crate::checks::Context;
 use crate::checks::upgrades::gitops::{committed, synced};
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
@@ -127,7 +127,7 @@ fn listed(values: &[ChartValue]) -> String {
 /// The steps if the installing tool is not known.
 fn unknown(
     ctx: &Context<'_>,
-    target: &Target<'_>,
+    target: &CniDaemonSet<'_>,
     remedy: Remedy,
     words: &str,
     chart: Option<&str>,
@@ -236,7 +236,7 @@ fn releases(release: Release<'_>) -> Call {
 /// applied, or written to a file.
 fn by_cli(
     ctx: &Context<'_>,
-    target: &Target<'_>,
+    target: &CniDaemonSet<'_>,
     remedy: Remedy,
     (words, file): (&str, Option<&'static str>),
     chart: Option<&str>,
@@ -262,7 +262,7 @@ fn by_cli(
 }
 
 /// `linkerd install-cni` with its earlier options and the new values.
-fn cli(ctx: &Context<'_>, target: &Target<'_>, values: &[ChartValue]) -> Call {
+fn cli(ctx: &Context<'_>, target: &CniDaemonSet<'_>, values: &[ChartValue]) -> Call {
     let carried: Vec<ChartValue> = carried(ctx, target)
         .into_iter()
         .filter(|old| !values.iter().any(|new| new.key == old.key))
@@ -277,7 +277,7 @@ fn cli(ctx: &Context<'_>, target: &Target<'_>, values: &[ChartValue]) -> Call {
 }
 
 /// The release of the CLI that installed it.
-fn installed_cli(target: &Target<'_>) -> Option<LinkerdVersion> {
+fn installed_cli(target: &CniDaemonSet<'_>) -> Option<LinkerdVersion> {
     let tool = target.set?.metadata.annotation(CREATED_BY)?;
     tool.strip_prefix("linkerd/cli ")?.trim().parse().ok()
 }
@@ -316,7 +316,7 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
 }
 
 /// The end of a step that states a mode other than the installed one, unless `values` set it.
-fn replaced(ctx: &Context<'_>, target: &Target<'_>, values: &[ChartValue]) -> String {
+fn replaced(ctx: &Context<'_>, target: &CniDaemonSet<'_>, values: &[ChartValue]) -> String {
     let other = replaced_mode(ctx, target).filter(|_| values.iter().all(|value| value.key != MODE));
     other.map_or_else(String::new, |(old, new)| {
         format!(". A node lacks the iptables mode {old}, so iptablesMode={new} replaces it")
@@ -324,7 +324,7 @@ fn replaced(ctx: &Context<'_>, target: &Target<'_>, values: &[ChartValue]) -> St
 }
 
 /// The step before `linkerd install-cni`.
-fn compare(ctx: &Context<'_>, target: &Target<'_>, values: &[ChartValue]) -> String {
+fn compare(ctx: &Context<'_>, target: &CniDaemonSet<'_>, values: &[ChartValue]) -> String {
     let mode = replaced(ctx, target, values);
     format!(
         "Preview the change. If the diff removes options that were set at installation, such as tolerations or \

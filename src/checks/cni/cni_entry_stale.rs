@@ -7,7 +7,7 @@ use super::nodes::{Nodes, is_fresh, lacks};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::remedy::restarted;
-use super::template::{self, Difference};
+use super::template::{self, TemplateDifference};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity};
@@ -62,7 +62,7 @@ fn stale(
     snapshot: &NodeSnapshot,
     config: &ConfigMap,
     found: &EntryInFile<'_>,
-    differences: &[Difference],
+    differences: &[TemplateDifference],
 ) -> Finding {
     let meta = &config.metadata;
     let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);

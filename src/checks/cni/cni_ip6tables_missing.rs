@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
     let adds = hinted_add_failures(ctx);
     let signatures = WITHOUT_IPV6.into_iter().chain([cni_add_exit_127::SIGNATURE]);
-    let scan = Scan {
+    let scan = Ip6tablesScan {
         ctx,
         installed: super::installers::installed(ctx),
         failing: by_node(adds.iter().filter(|add| signatures.clone().any(|signature| add.is(signature)))),
@@ -55,13 +55,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-struct Scan<'c, 'a, 'r> {
+struct Ip6tablesScan<'c, 'a, 'r> {
     ctx: &'c Context<'a>,
     installed: Installed<'a>,
     failing: BTreeMap<&'a str, Vec<&'r AddFailure<'a>>>,
 }
 
-impl<'a> Scan<'_, 'a, '_> {
+impl<'a> Ip6tablesScan<'_, 'a, '_> {
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         let node = snapshot.node.as_str();
         let plugin = PluginOn::on_node(self.ctx, &self.installed, node, Some(snapshot));

@@ -29,7 +29,7 @@ const FALLS_BACK: &str = "the node lacks an iptables binary of linkerd-cni's mod
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::perhaps_with_files(ctx);
     let adds = hinted_add_failures(ctx);
-    let scan = Scan {
+    let scan = IptablesScan {
         ctx,
         installed: super::installers::installed(ctx),
         failing: by_node(adds.iter().filter(|add| add.is(cni_add_exit_127::SIGNATURE))),
@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-struct Scan<'c, 'a, 'r> {
+struct IptablesScan<'c, 'a, 'r> {
     ctx: &'c Context<'a>,
     nodes: Nodes<'a>,
     installed: Installed<'a>,
@@ -58,7 +58,7 @@ struct Needs {
     mode: Option<IptablesMode>,
 }
 
-impl<'a> Scan<'_, 'a, '_> {
+impl<'a> IptablesScan<'_, 'a, '_> {
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         let node = snapshot.node.as_str();
         let written = running.entry.iptables_mode.value().map(String::as_str);

@@ -30,7 +30,7 @@ const SIGNATURE: &str = "kubeconfig-invalid";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
-    let scan = Scan { ctx, nodes, installed };
+    let scan = KubeconfigScan { ctx, nodes, installed };
     let mut findings = Vec::new();
     for snapshot in scan.nodes.snapshots() {
         for running in scan.nodes.chain(ctx, snapshot).entries {
@@ -42,13 +42,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-struct Scan<'c, 'a> {
+struct KubeconfigScan<'c, 'a> {
     ctx: &'c Context<'a>,
     nodes: Nodes<'a>,
     installed: Installed<'a>,
 }
 
-impl Scan<'_, '_> {
+impl KubeconfigScan<'_, '_> {
     /// The first defect that makes the file unusable for the plugin; later ones do not matter.
     fn unusable(
         &self,

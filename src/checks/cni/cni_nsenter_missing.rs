@@ -21,7 +21,7 @@ const MESSAGE: &str = "meshed pods cannot start on the node: it lacks nsenter, w
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let adds = hinted_add_failures(ctx);
     let failing = by_node(adds.iter().filter(|add| add.is(SIGNATURE)));
-    let scan = Scan { ctx, nodes: Nodes::perhaps_with_files(ctx), failing };
+    let scan = NsenterScan { ctx, nodes: Nodes::perhaps_with_files(ctx), failing };
     let mut findings = Vec::new();
     for snapshot in scan.nodes.snapshots() {
         for running in scan.nodes.chain(ctx, snapshot).entries {
@@ -33,13 +33,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-struct Scan<'c, 'a, 'r> {
+struct NsenterScan<'c, 'a, 'r> {
     ctx: &'c Context<'a>,
     nodes: Nodes<'a>,
     failing: BTreeMap<&'a str, Vec<&'r AddFailure<'a>>>,
 }
 
-impl Scan<'_, '_, '_> {
+impl NsenterScan<'_, '_, '_> {
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         match snapshot.binary("nsenter") {
             Looked::Found(_) => return None,

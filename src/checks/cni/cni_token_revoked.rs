@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::perhaps_with_files(ctx);
     let adds = hinted_add_failures(ctx);
     let refused = by_node(adds.iter().filter(|add| add.is(cni_add_unauthorized::SIGNATURE)));
-    let scan = Scan {
+    let scan = TokenScan {
         ctx,
         pods,
         every_pod: ctx.complete_list::<Pod>().is_ok(),
@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-struct Scan<'c, 'a, 'r> {
+struct TokenScan<'c, 'a, 'r> {
     ctx: &'c Context<'a>,
     nodes: Nodes<'a>,
     /// The existing pods.
@@ -68,7 +68,7 @@ struct Scan<'c, 'a, 'r> {
     refused: BTreeMap<&'a str, Vec<&'r AddFailure<'a>>>,
 }
 
-impl Scan<'_, '_, '_> {
+impl TokenScan<'_, '_, '_> {
     /// Whether a pod with that uid exists.
     fn is_alive(&self, uid: &Uid) -> bool {
         self.pods.iter().any(|pod| pod.metadata.uid == *uid)

@@ -155,9 +155,8 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> Remedy {
 }
 
 /// Adds the step that creates the pods again, with the new address.
-fn restarted(ctx: &Context<'_>, mut remedy: Remedy, owner: &Owner, names: &[String]) -> Remedy {
-    remedy.steps.push(renew(ctx, owner, names, Needs::NewProxy, "only new pods get the new address"));
-    remedy
+fn restarted(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, names: &[String]) -> Remedy {
+    remedy.with(renew(ctx, owner, names, Needs::NewProxy, "only new pods get the new address"))
 }
 
 /// The argument with the target, as evidence.

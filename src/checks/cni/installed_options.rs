@@ -5,7 +5,7 @@ use super::chart_value::ChartValue;
 use super::config_map;
 use super::installers::REPAIR;
 use super::settings;
-use super::target::Target;
+use super::target::CniDaemonSet;
 use super::template;
 use super::usable::better_mode;
 use crate::checks::Context;
@@ -25,7 +25,7 @@ const OWN_PORTS: [(&str, &str); 2] = [("proxyAdminPort", "4191"), ("proxyControl
 /// over time. What other findings of the same plan change has its new value: settings of the proxy that
 /// differ from the control plane's, and a mode that does not work on some node. Reads `daemonsets.apps` and
 /// `configmaps/cni/linkerd-cni-config`.
-pub(super) fn carried(ctx: &Context<'_>, target: &Target<'_>) -> Vec<ChartValue> {
+pub(super) fn carried(ctx: &Context<'_>, target: &CniDaemonSet<'_>) -> Vec<ChartValue> {
     let mut values = of_set(target);
     let Some(config) = config_map::config(ctx) else { return values };
     for (key, value, default) in [
@@ -48,20 +48,20 @@ pub(super) fn carried(ctx: &Context<'_>, target: &Target<'_>) -> Vec<ChartValue>
 }
 
 /// The mode of the ConfigMap, and the one that [`carried`] passes instead. Reads the same evidence.
-pub(super) fn replaced_mode(ctx: &Context<'_>, target: &Target<'_>) -> Option<(String, IptablesMode)> {
+pub(super) fn replaced_mode(ctx: &Context<'_>, target: &CniDaemonSet<'_>) -> Option<(String, IptablesMode)> {
     let entry = template::entry(config_map::config(ctx)?)?;
     let mode = entry.iptables_mode.value()?;
     Some((mode.clone(), working_mode(ctx, target, mode)?))
 }
 
 /// A mode of the installed version that works on all nodes, if the current one does not.
-fn working_mode(ctx: &Context<'_>, target: &Target<'_>, current: &str) -> Option<IptablesMode> {
+fn working_mode(ctx: &Context<'_>, target: &CniDaemonSet<'_>, current: &str) -> Option<IptablesMode> {
     let known = ctx.knowledge.cni_plugin();
     let accepted = &known.for_version(target.version.as_ref()?)?.modes;
     better_mode(ctx, current.parse().ok()?, accepted)
 }
 
-fn of_set(target: &Target<'_>) -> Vec<ChartValue> {
+fn of_set(target: &CniDaemonSet<'_>) -> Vec<ChartValue> {
     let mut values = Vec::new();
     if let Some(image) = target.image().and_then(|image| image.parse::<ImageRef>().ok()) {
         let path = image.path();

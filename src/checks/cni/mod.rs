@@ -80,7 +80,7 @@ mod cni_validator_failed;
 mod cni_version_incompatible;
 mod node_evidence_outdated;
 
-pub(super) use add_failures::Refused;
+pub(super) use add_failures::RefusedAdds;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

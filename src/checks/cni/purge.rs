@@ -5,7 +5,7 @@ use super::host::on_files;
 use super::nodes::may_cover;
 use super::pods::failed_deleted;
 use super::remedy::through_host_network;
-use super::target::{Target, target};
+use super::target::{CniDaemonSet, target};
 use crate::checks::Context;
 use crate::command::{Arg, Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
@@ -62,7 +62,7 @@ pub(super) fn purge_entry(
 }
 
 /// Adds the step after which the next installer of a node writes a new token and entry.
-pub(super) fn installer_restarted(remedy: Remedy, target: &Target<'_>, node: &str) -> Remedy {
+pub(super) fn installer_restarted(remedy: Remedy, target: &CniDaemonSet<'_>, node: &str) -> Remedy {
     remedy.run(
         StepKind::Command,
         "Delete the linkerd-cni pod of the node, so that the next one installs a new token and entry, and \
@@ -74,11 +74,11 @@ pub(super) fn installer_restarted(remedy: Remedy, target: &Target<'_>, node: &st
     )
 }
 
-fn deleted(target: &Target<'_>) -> crate::command::Call {
+fn deleted(target: &CniDaemonSet<'_>) -> crate::command::Call {
     on_its_node(kubectl().namespace(target.namespace).words("delete pod"))
 }
 
-fn awaited(target: &Target<'_>) -> crate::command::Call {
+fn awaited(target: &CniDaemonSet<'_>) -> crate::command::Call {
     on_its_node(kubectl().namespace(target.namespace).words("wait pod --for condition=Ready --timeout 120s"))
 }
 

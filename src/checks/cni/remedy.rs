@@ -3,7 +3,7 @@
 
 use super::chart::{ChartValue, image_version, set};
 use super::gitops;
-use super::target::{Target, asked_for, target};
+use super::target::{CniDaemonSet, asked_for, target};
 use crate::checks::Context;
 use crate::checks::words::sentence;
 use crate::command::{Command, Line, collect_from_nodes, kubectl, meshdoctor};
@@ -136,7 +136,7 @@ pub(super) fn onto_version(ctx: &Context<'_>, remedy: Remedy, newer: Option<(&st
     gitops::resumed(ctx, remedy)
 }
 
-impl Target<'_> {
+impl CniDaemonSet<'_> {
     /// Restarts all pods, and waits for the new ones.
     fn restart(&self) -> Vec<Line> {
         match self.selector() {

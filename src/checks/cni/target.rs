@@ -12,7 +12,7 @@ use crate::version::CniVersion;
 const NAME: &str = "linkerd-cni";
 
 /// The DaemonSet that remedies name: the one in the namespace of linkerd-cni, else the charts' default name.
-pub(super) struct Target<'a> {
+pub(super) struct CniDaemonSet<'a> {
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
     /// The tool that manages it; `None` if no DaemonSet is known.
@@ -23,20 +23,20 @@ pub(super) struct Target<'a> {
 }
 
 /// Reads `daemonsets.apps`.
-pub(super) fn target<'a>(ctx: &Context<'a>) -> Target<'a> {
+pub(super) fn target<'a>(ctx: &Context<'a>) -> CniDaemonSet<'a> {
     let namespace = ctx.namespaces().cni.as_str();
     let installers: Vec<&Workload> =
         ctx.optional_list::<DaemonSet>().iter().filter(|set| cni::is_installer(set)).collect();
     let in_namespace = installers.iter().find(|set| set.metadata.namespace == namespace);
     match in_namespace.or_else(|| installers.first()) {
-        Some(set) => Target {
+        Some(set) => CniDaemonSet {
             namespace: &set.metadata.namespace,
             name: &set.metadata.name,
             managed_by: Some(ManagedBy::from_metadata(&set.metadata)),
             version: cni::version_of(&set.spec.template),
             set: Some(set),
         },
-        None => Target { namespace, name: NAME, managed_by: None, version: None, set: None },
+        None => CniDaemonSet { namespace, name: NAME, managed_by: None, version: None, set: None },
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn by_cli(ctx: &Context<'_>) -> bool {
     target(ctx).managed_by.is_some_and(|by| by.installer == Some(Installer::Cli) && by.gitops.is_none())
 }
 
-impl<'a> Target<'a> {
+impl<'a> CniDaemonSet<'a> {
     /// The image of its installer, as written.
     pub(super) fn image(&self) -> Option<&'a str> {
         Some(self.set?.spec.template.spec.container(cni::INSTALLER)?.image.as_str())

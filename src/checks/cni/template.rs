@@ -22,7 +22,7 @@ const IGNORED: [&str; 8] =
 
 /// A field in which an entry differs from its template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Difference {
+pub(super) struct TemplateDifference {
     /// `linkerd.iptables-mode`.
     pub(super) field: String,
     pub(super) place: Option<Position>,
@@ -45,7 +45,7 @@ pub(super) fn differences(
     config: &ConfigMap,
     set: Option<&Workload>,
     absent_mode: Option<Option<IptablesMode>>,
-) -> Vec<Difference> {
+) -> Vec<TemplateDifference> {
     let mut found = vec![
         kubeconfig(entry, template, config, set),
         differs(
@@ -93,7 +93,7 @@ pub(super) fn differences(
             true,
         ));
     }
-    let mut found: Vec<Difference> = found.into_iter().flatten().collect();
+    let mut found: Vec<TemplateDifference> = found.into_iter().flatten().collect();
     found.extend(unknown_keys(entry, template));
     found
 }
@@ -103,14 +103,14 @@ fn kubeconfig(
     template: &LinkerdEntry,
     config: &ConfigMap,
     set: Option<&Workload>,
-) -> Option<Difference> {
+) -> Option<TemplateDifference> {
     let dir = config.data.get("dest_cni_net_dir").map_or(NET_DIR, |dir| dir.trim_end_matches('/'));
     let container = set.and_then(|set| set.spec.template.spec.container(INSTALLER));
     let name = container.and_then(|container| container.env_value("KUBECONFIG_FILE_NAME"));
     let name = name.unwrap_or(KUBECONFIG_NAME);
     let expected = template.kubeconfig.value()?.replace(KUBECONFIG, &format!("{dir}/{name}"));
     let seen = entry.kubeconfig.value()?;
-    (*seen != expected).then(|| Difference {
+    (*seen != expected).then(|| TemplateDifference {
         field: "kubernetes.kubeconfig".to_owned(),
         place: entry.kubeconfig.place(),
         seen: seen.clone(),
@@ -126,14 +126,14 @@ fn differs<T: PartialEq + Clone + std::fmt::Display>(
     expected: &Field<T>,
     absent: Option<T>,
     grave: bool,
-) -> Option<Difference> {
+) -> Option<TemplateDifference> {
     if [seen, expected].iter().any(|field| matches!(field, Field::Wrong { .. })) {
         return None;
     }
     let value = |field: &Field<T>| field.value().cloned().or_else(|| absent.clone());
     let (is, should) = (value(seen), value(expected));
     let shown = |value: Option<T>| value.map_or("none".to_owned(), |value| value.to_string());
-    (is != should).then(|| Difference {
+    (is != should).then(|| TemplateDifference {
         field: field.to_owned(),
         place: seen.place(),
         seen: shown(is),
@@ -147,7 +147,7 @@ fn many<T: Ord + Clone + std::fmt::Display>(
     field: &str,
     seen: &Field<Vec<T>>,
     expected: &Field<Vec<T>>,
-) -> Option<Difference> {
+) -> Option<TemplateDifference> {
     if [seen, expected].iter().any(|field| matches!(field, Field::Wrong { .. })) {
         return None;
     }
@@ -157,7 +157,7 @@ fn many<T: Ord + Clone + std::fmt::Display>(
         if all.is_empty() { "none".to_owned() } else { all.join(",") }
     };
     let (is, should) = (set(seen), set(expected));
-    (is != should).then(|| Difference {
+    (is != should).then(|| TemplateDifference {
         field: field.to_owned(),
         place: seen.place(),
         seen: shown(&is),
@@ -167,7 +167,7 @@ fn many<T: Ord + Clone + std::fmt::Display>(
 }
 
 /// Keys that only one of the two has, and unknown keys with different values.
-fn unknown_keys(entry: &LinkerdEntry, template: &LinkerdEntry) -> Vec<Difference> {
+fn unknown_keys(entry: &LinkerdEntry, template: &LinkerdEntry) -> Vec<TemplateDifference> {
     let mut found = Vec::new();
     for (prefix, pointer, known) in
         [("", "", &IGNORED[..]), ("linkerd.", "/linkerd", &LinkerdEntry::SETTINGS[..])]
@@ -184,7 +184,7 @@ fn unknown_keys(entry: &LinkerdEntry, template: &LinkerdEntry) -> Vec<Difference
             let (is, should) = (value(is), value(should));
             if is != should {
                 let shown = |value: Option<Value>| value.map_or("none".to_owned(), |value| value.to_string());
-                found.push(Difference {
+                found.push(TemplateDifference {
                     field: format!("{prefix}{key}"),
                     place: None,
                     seen: shown(is),

@@ -29,7 +29,7 @@ type Answers<'a> = BTreeMap<(&'a str, &'a str, u16), Vec<&'a ServiceEndpoints>>;
 
 /// Differences of a replica's answer from EndpointSlices, in both reads.
 #[derive(Default, PartialEq)]
-struct Difference<'a> {
+struct ReplicaDifference<'a> {
     /// Endpoints that no EndpointSlice contains.
     extra: Vec<&'a Endpoint>,
     /// Ready addresses of EndpointSlices that the replica does not return.
@@ -39,7 +39,7 @@ struct Difference<'a> {
 /// A Service for which a replica returns other endpoints.
 struct Outdated<'a> {
     answer: &'a ServiceEndpoints,
-    difference: Difference<'a>,
+    difference: ReplicaDifference<'a>,
     /// Whether every replica returns the same.
     by_all: bool,
 }
@@ -77,7 +77,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let differences = expected(service, *port, slices, answers)
             .map(|expected| answers.iter().map(|answer| difference(answer, &expected)).collect::<Vec<_>>())
             .unwrap_or_default();
-        let is_outdated = differences.iter().any(|difference| *difference != Difference::default());
+        let is_outdated = differences.iter().any(|difference| *difference != ReplicaDifference::default());
         if !is_outdated && !disagree(answers) {
             continue;
         }
@@ -92,7 +92,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let by_all = answers.len() > 1 && differences.iter().all(|difference| *difference == differences[0]);
         for (answer, difference) in answers.iter().zip(differences) {
-            if difference != Difference::default() {
+            if difference != ReplicaDifference::default() {
                 outdated.entry(&answer.replica).or_default().push(Outdated { answer, difference, by_all });
             }
         }
@@ -177,7 +177,7 @@ fn expected(
     Some(all)
 }
 
-fn difference<'a>(answer: &'a ServiceEndpoints, expected: &BTreeSet<Address>) -> Difference<'a> {
+fn difference<'a>(answer: &'a ServiceEndpoints, expected: &BTreeSet<Address>) -> ReplicaDifference<'a> {
     let of = |endpoint: &Endpoint| (endpoint.ip.clone(), endpoint.port);
     let again: BTreeSet<Address> = answer.again.iter().flatten().map(of).collect();
     let first: BTreeSet<Address> = answer.endpoints.iter().map(of).collect();
@@ -186,7 +186,7 @@ fn difference<'a>(answer: &'a ServiceEndpoints, expected: &BTreeSet<Address>) ->
         again.contains(&address) && !expected.contains(&address)
     };
     let is_lacking = |address: &&Address| !first.contains(*address) && !again.contains(*address);
-    Difference {
+    ReplicaDifference {
         extra: answer.endpoints.iter().filter(is_extra).collect(),
         lacking: expected.iter().filter(is_lacking).cloned().collect(),
     }

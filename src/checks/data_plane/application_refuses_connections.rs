@@ -16,10 +16,10 @@ use crate::objects::container::PROXY_CONTAINER;
 const QUOTED: usize = 3;
 
 /// The lines of one proxy about a port.
-type Refused<'a> = (&'a Pod, Vec<FailedConnection<'a>>);
+type RefusedConnections<'a> = (&'a Pod, Vec<FailedConnection<'a>>);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let mut by_port: BTreeMap<(Owner, u16), Vec<Refused<'_>>> = BTreeMap::new();
+    let mut by_port: BTreeMap<(Owner, u16), Vec<RefusedConnections<'_>>> = BTreeMap::new();
     let logs = proxy_logs(ctx)?;
     let Some(row) = ctx.knowledge.mesh_logs().get("inbound-refused-by-application") else {
         return Ok(Vec::new().into());
@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, refused: &[Refused<'_>]) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, refused: &[RefusedConnections<'_>]) -> Finding {
     let is_v6 = refused.iter().all(|(pod, lines)| {
         let is_dual = pod.status.pod_ip.is_some_and(|address| address.is_ipv4());
         is_dual && lines.iter().all(|failed| failed.line.contains("client.addr=["))

@@ -26,7 +26,7 @@ const ENOUGH: usize = 3;
 const NAMED: usize = 3;
 
 /// A pod of this cluster that a proxy denied.
-struct Client<'a> {
+struct DeniedClient<'a> {
     pod: &'a Pod,
     address: IpAddr,
     server: &'a str,
@@ -35,7 +35,7 @@ struct Client<'a> {
     without_tls: Option<Timestamp>,
 }
 
-impl Client<'_> {
+impl DeniedClient<'_> {
     /// `Deployment shop/web (not meshed)`.
     fn describe(&self, ctx: &Context<'_>) -> String {
         let state = if self.is_meshed() { "meshed" } else { "not meshed" };
@@ -105,9 +105,9 @@ pub(super) fn name_clients(
     let known = enough.filter_map(|((address, server), lines)| {
         let is_plain = lines.iter().all(|line| line.contains("tls=None("));
         let without_tls = is_plain.then(|| written_at(lines[0])).flatten();
-        Some(Client { pod: pod_at(ctx, address)?, address, server, lines: lines.len(), without_tls })
+        Some(DeniedClient { pod: pod_at(ctx, address)?, address, server, lines: lines.len(), without_tls })
     });
-    let known: Vec<Client<'_>> = known.collect();
+    let known: Vec<DeniedClient<'_>> = known.collect();
     if let Some(bypassing) = bypassing(ctx, denying, &known) {
         return bypassing.reported(ctx, finding, reported);
     }
@@ -155,7 +155,7 @@ pub(in crate::checks) fn viz_policy(home: &str, (namespace, account): (&str, &st
 }
 
 /// Whether a client is a meshed pod outside of viz that no policy authorizes to query the Prometheus of viz.
-fn is_shut_out_of_viz(ctx: &Context<'_>, denying: &Pod, client: &Client<'_>) -> bool {
+fn is_shut_out_of_viz(ctx: &Context<'_>, denying: &Pod, client: &DeniedClient<'_>) -> bool {
     is_viz_prometheus(denying)
         && client.server == VIZ_SERVER
         && client.is_meshed()
@@ -167,7 +167,7 @@ fn of_viz(
     ctx: &Context<'_>,
     mut finding: Finding,
     denying: &Pod,
-    client: &Client<'_>,
+    client: &DeniedClient<'_>,
     reported: &Reported<'_>,
 ) -> Finding {
     let message = format!(
@@ -184,13 +184,17 @@ fn of_viz(
 
 /// A meshed client whose calls reach a port without mTLS, although policy authorizes its identity there.
 struct Bypassing<'c, 'a> {
-    client: &'c Client<'a>,
+    client: &'c DeniedClient<'a>,
     port: u16,
 }
 
 /// The first meshed client whose calls arrive without mTLS on a port that its identity may use. Addresses are used
 /// again, so its pod must be older than the calls.
-fn bypassing<'c, 'a>(ctx: &Context<'_>, denying: &Pod, known: &'c [Client<'a>]) -> Option<Bypassing<'c, 'a>> {
+fn bypassing<'c, 'a>(
+    ctx: &Context<'_>,
+    denying: &Pod,
+    known: &'c [DeniedClient<'a>],
+) -> Option<Bypassing<'c, 'a>> {
     known.iter().find_map(|client| {
         let created = client.pod.metadata.creation_timestamp.get()?;
         if !client.is_meshed() || client.without_tls? < created {
@@ -242,7 +246,7 @@ impl Bypassing<'_, '_> {
 fn authorizing(
     ctx: &Context<'_>,
     denying: &Pod,
-    client: &Client<'_>,
+    client: &DeniedClient<'_>,
     identity: Option<&Pod>,
 ) -> Option<Option<u16>> {
     let survey = match survey(ctx) {

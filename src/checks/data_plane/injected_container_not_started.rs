@@ -33,14 +33,14 @@ enum Reason {
 }
 
 /// A container that does not start.
-struct Failed<'a> {
+struct UnstartedContainer<'a> {
     pod: &'a Pod,
     status: &'a ContainerStatus,
     evidence: Evidence,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let mut groups: BTreeMap<(Owner, &str, Reason), Vec<Failed<'_>>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Owner, &str, Reason), Vec<UnstartedContainer<'_>>> = BTreeMap::new();
     let home = ctx.namespaces().control_plane.as_str();
     for pod in ctx.partial_list::<Pod>()? {
         let namespace = &pod.metadata.namespace;
@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 let object = format!("Pod {namespace}/{}", pod.metadata.name);
                 let evidence = Evidence::field(object, format!("{path} of container {}", status.name), said);
                 let group = groups.entry((ctx.owners().owner(pod), status.name.as_str(), reason));
-                group.or_default().push(Failed { pod, status, evidence });
+                group.or_default().push(UnstartedContainer { pod, status, evidence });
             }
         }
     }
@@ -104,7 +104,7 @@ fn of_message(message: &str) -> Option<Reason> {
     }
 }
 
-fn finding(ctx: &Context<'_>, owner: &Owner, reason: Reason, group: &[Failed<'_>]) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, reason: Reason, group: &[UnstartedContainer<'_>]) -> Finding {
     let names: Vec<String> = group.iter().map(|failed| failed.pod.metadata.name.clone()).collect();
     let container = group[0].status.name.as_str();
     let why = match reason {
@@ -151,7 +151,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, reason: Reason, group: &[Failed<'_>
 
 fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str), names: &[String]) -> Remedy {
     let remedy = Remedy::new();
-    let mut remedy = match reason {
+    let remedy = match reason {
         Reason::Architecture => remedy.step(
             StepKind::Note,
             "Use an image for the architectures of all nodes: Linkerd's own images have amd64 and arm64, a \
@@ -189,6 +189,5 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str),
             );
         }
     };
-    remedy.steps.push(renew(ctx, owner, names, Needs::NewProxy, "only new pods get the new settings"));
-    remedy
+    remedy.with(renew(ctx, owner, names, Needs::NewProxy, "only new pods get the new settings"))
 }

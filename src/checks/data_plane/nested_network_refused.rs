@@ -34,7 +34,7 @@ const ANY_PORT: u16 = 80;
 const QUOTED: usize = 2;
 
 /// The reason to expect connections from a network inside a pod, the strongest last.
-enum Cause<'a> {
+enum NetworkCause<'a> {
     /// The pod of a virtual machine.
     Machine,
     /// A container with a Docker daemon, and the field that lists it.
@@ -43,21 +43,21 @@ enum Cause<'a> {
     Logged(Vec<FailedConnection<'a>>),
 }
 
-impl Cause<'_> {
+impl NetworkCause<'_> {
     fn severity(&self) -> Severity {
         match self {
-            Cause::Machine => Severity::Info,
-            Cause::Docker(..) => Severity::Warning,
-            Cause::Logged(_) => Severity::Error,
+            NetworkCause::Machine => Severity::Info,
+            NetworkCause::Docker(..) => Severity::Warning,
+            NetworkCause::Logged(_) => Severity::Error,
         }
     }
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
-    let known = Known::new(ctx, pods);
+    let known = OtherNetworks::new(ctx, pods);
     let owners = ctx.owners();
-    let mut groups: BTreeMap<(Owner, Severity, String), Vec<(&Pod, Cause<'_>)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Owner, Severity, String), Vec<(&Pod, NetworkCause<'_>)>> = BTreeMap::new();
     for pod in meshed(ctx)? {
         if pod.spec.host_network || pod.metadata.deletion_timestamp.is_some() {
             continue;
@@ -79,19 +79,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// Addresses and networks outside of pods' inner networks.
-struct Known {
+struct OtherNetworks {
     addresses: BTreeSet<IpAddr>,
     networks: Vec<Network>,
 }
 
-impl Known {
-    fn new(ctx: &Context<'_>, pods: &[Pod]) -> Known {
+impl OtherNetworks {
+    fn new(ctx: &Context<'_>, pods: &[Pod]) -> OtherNetworks {
         let nodes = ctx.optional_list::<Node>();
         let of_nodes = nodes.iter().flat_map(|node| &node.status.addresses);
         let of_nodes = of_nodes.filter_map(|address| address.address.parse().ok());
         let addresses = pods.iter().filter_map(|pod| pod.status.pod_ip).chain(of_nodes).collect();
         let networks = nodes.iter().flat_map(|node| node.spec.pod_cidrs.iter().chain([&node.spec.pod_cidr]));
-        Known { addresses, networks: networks.filter_map(|network| network.parse().ok()).collect() }
+        OtherNetworks { addresses, networks: networks.filter_map(|network| network.parse().ok()).collect() }
     }
 
     fn contains(&self, address: IpAddr) -> bool {
@@ -124,7 +124,11 @@ impl Known {
 }
 
 /// The refused connections of clients that are neither pods nor nodes, by the network of the client.
-fn logged<'a>(ctx: &Context<'a>, pod: &'a Pod, known: &Known) -> Vec<(String, IpAddr, Cause<'a>)> {
+fn logged<'a>(
+    ctx: &Context<'a>,
+    pod: &'a Pod,
+    known: &OtherNetworks,
+) -> Vec<(String, IpAddr, NetworkCause<'a>)> {
     let log = log_of(ctx.log_hints(), pod, PROXY_CONTAINER);
     let (Some(log), Some(row)) = (log, ctx.knowledge.mesh_logs().get(ROW)) else { return Vec::new() };
     let mut found: BTreeMap<String, (IpAddr, Vec<FailedConnection<'a>>)> = BTreeMap::new();
@@ -133,7 +137,7 @@ fn logged<'a>(ctx: &Context<'a>, pod: &'a Pod, known: &Known) -> Vec<(String, Ip
         found.entry(known.around(client)).or_insert((client, Vec::new())).1.push(refused);
     }
     let found = found.into_iter().filter(|(_, (_, lines))| lines.len() >= row.times);
-    found.map(|(network, (client, lines))| (network, client, Cause::Logged(lines))).collect()
+    found.map(|(network, (client, lines))| (network, client, NetworkCause::Logged(lines))).collect()
 }
 
 /// The client of a refused connection.
@@ -144,17 +148,17 @@ fn client(line: &str) -> Option<IpAddr> {
 }
 
 /// The network that a pod probably has inside, as its containers or labels show.
-fn expected<'a>(pod: &'a Pod, known: &Known) -> Option<(String, IpAddr, Cause<'a>)> {
+fn expected<'a>(pod: &'a Pod, known: &OtherNetworks) -> Option<(String, IpAddr, NetworkCause<'a>)> {
     let lists =
         [(&pod.spec.containers, "spec.containers"), (&pod.spec.init_containers, "spec.initContainers")];
     let docker = lists.into_iter().find_map(|(list, field)| {
         let daemon = list.iter().find(|container| is_docker(container))?;
         // An ordinary init container has ended before the pod runs.
         let runs = field == "spec.containers" || daemon.restart_policy.as_deref() == Some("Always");
-        runs.then_some((DOCKER, Cause::Docker(daemon, field)))
+        runs.then_some((DOCKER, NetworkCause::Docker(daemon, field)))
     });
     let is_machine = pod.metadata.label(MACHINE.0) == Some(MACHINE.1);
-    let ((network, client), cause) = docker.or(is_machine.then_some((MASQUERADE, Cause::Machine)))?;
+    let ((network, client), cause) = docker.or(is_machine.then_some((MASQUERADE, NetworkCause::Machine)))?;
     known.is_apart(network).then(|| (network.to_owned(), client.into(), cause))
 }
 
@@ -177,7 +181,7 @@ fn finding(
     owner: &Owner,
     severity: Severity,
     network: &str,
-    group: &[(&Pod, Cause<'_>)],
+    group: &[(&Pod, NetworkCause<'_>)],
 ) -> Finding {
     let names: Vec<String> = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     let message = match severity {
@@ -197,18 +201,20 @@ fn finding(
     let evidence = group.iter().take(QUOTED).filter_map(|(pod, cause)| {
         let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         Some(match cause {
-            Cause::Logged(lines) => quoted(pod, lines, lines.last()?),
-            Cause::Docker(container, field) => Evidence::field(
+            NetworkCause::Logged(lines) => quoted(pod, lines, lines.last()?),
+            NetworkCause::Docker(container, field) => Evidence::field(
                 object,
                 format!("{field}[{}]", container.name),
                 format!("image {}, privileged", container.image),
             ),
-            Cause::Machine => Evidence::field(object, format!("metadata.labels[{}]", MACHINE.0), MACHINE.1),
+            NetworkCause::Machine => {
+                Evidence::field(object, format!("metadata.labels[{}]", MACHINE.0), MACHINE.1)
+            }
         })
     });
     let is_dated = group.iter().any(|(_, cause)| match cause {
-        Cause::Logged(lines) => lines.iter().any(|line| line.is_dated),
-        Cause::Docker(..) | Cause::Machine => false,
+        NetworkCause::Logged(lines) => lines.iter().any(|line| line.is_dated),
+        NetworkCause::Docker(..) | NetworkCause::Machine => false,
     });
     let lacking = group.first().map(|(pod, _)| lacking(ctx, pod));
     let finding = ctx.finding(owner.subject(names), message);
@@ -234,7 +240,7 @@ fn remedy(
     owner: &Owner,
     severity: Severity,
     network: &str,
-    group: &[(&Pod, Cause<'_>)],
+    group: &[(&Pod, NetworkCause<'_>)],
 ) -> Remedy {
     let Some((pod, _)) = group.first() else { return Remedy::new() };
     let remedy = match severity {

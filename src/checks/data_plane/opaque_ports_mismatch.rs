@@ -26,12 +26,12 @@ enum Lacks {
 }
 
 /// A port that one side marks: the Service's port and its target port.
-type Pair = (u16, u16);
+type PortPair = (u16, u16);
 
 /// The difference between a Service and its pods in one direction.
 #[derive(Default)]
 struct PortDifference<'a> {
-    ports: BTreeSet<Pair>,
+    ports: BTreeSet<PortPair>,
     pods: Vec<&'a Pod>,
 }
 
@@ -83,7 +83,7 @@ fn default_ports(ctx: &Context<'_>) -> Option<Opaque> {
 
 /// The ports that only one side marks as opaque, and whether this has no effect because the port is opaque
 /// by default on the other side.
-fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks, bool, Pair)> {
+fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks, bool, PortPair)> {
     let of_service = of_service(service);
     let of_pod = of_pod(pod);
     if of_service.is_none() && of_pod.is_none() {
@@ -116,7 +116,7 @@ fn finding(
     owner: Option<&Owner>,
 ) -> Finding {
     let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
-    let of = |side: fn(&Pair) -> u16| {
+    let of = |side: fn(&PortPair) -> u16| {
         let ports: BTreeSet<u16> = difference.ports.iter().map(side).collect();
         format!("port{} {}", if ports.len() == 1 { "" } else { "s" }, listed(ports.into_iter()))
     };

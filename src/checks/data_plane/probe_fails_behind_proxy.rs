@@ -29,7 +29,7 @@ type Failure = (u16, (&'static str, &'static str));
 
 /// Failed probes of the pods of a workload.
 #[derive(Default)]
-struct Failed<'a> {
+struct FailedProbes<'a> {
     /// Readiness, Liveness or Startup.
     probes: BTreeSet<&'a str>,
     events: Vec<(&'a Pod, &'a Event)>,
@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let meshed = meshed(ctx)?;
     let probes = ProbeEvents::new(events?);
     let owners = ctx.owners();
-    let mut groups: BTreeMap<(Owner, Failure), Failed<'_>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Owner, Failure), FailedProbes<'_>> = BTreeMap::new();
     for pod in meshed {
         for event in probes.failed(pod) {
             let Some((probe, failure)) = failure(ctx, pod, event).filter(|_| is_current(ctx, pod, event))
@@ -98,7 +98,7 @@ fn finding(
     ctx: &Context<'_>,
     owner: &Owner,
     (port, (status, why)): Failure,
-    Failed { probes, events: failed }: &Failed<'_>,
+    FailedProbes { probes, events: failed }: &FailedProbes<'_>,
 ) -> Finding {
     let mut names: Vec<String> = failed.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     names.dedup();

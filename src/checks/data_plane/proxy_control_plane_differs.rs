@@ -113,8 +113,7 @@ fn finding(
     let first = pods[0];
     let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
     let message = message(found);
-    let mut remedy = Remedy::new();
-    remedy.steps.push(renew(
+    let remedy = Remedy::new().with(renew(
         ctx,
         owner,
         &names,

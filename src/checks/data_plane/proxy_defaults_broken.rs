@@ -15,7 +15,7 @@ const DEFAULT_UID: &str = "2102";
 const DEFAULT_MEMORY: &str = "250Mi";
 
 /// A value that does not work.
-struct Broken {
+struct BrokenDefault {
     path: String,
     value: String,
     /// What happens, after the path and the value.
@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let values = values(ctx)?;
     let mut broken = Vec::new();
     if values.scalar(UID).as_deref() == Some("0") {
-        broken.push(Broken {
+        broken.push(BrokenDefault {
             path: UID.to_owned(),
             value: "0".to_owned(),
             effect: "keeps new pods from starting: a proxy must not run as root".to_owned(),
@@ -42,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             LowMemory::NeverStarts => ("keeps new pods from starting", Severity::Error),
             LowMemory::Killed => ("gets new proxies killed as soon as they need more", Severity::Warning),
         };
-        broken.push(Broken {
+        broken.push(BrokenDefault {
             path: MEMORY.to_owned(),
             value: memory,
             effect: format!("{effect}: a proxy needs at least 20Mi"),
@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // Of two equal ports, at least one is not the default.
         let same = ports.iter().enumerate().find(|(other, (_, twin, _))| *other != at && *twin == number);
         let Some((_, (twin, ..))) = same.filter(|_| number != default) else { continue };
-        broken.push(Broken {
+        broken.push(BrokenDefault {
             path: format!("proxy.ports.{name}"),
             value: number.to_string(),
             effect: format!("keeps new proxies from starting: their {twin} port is the same"),
@@ -70,8 +70,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(broken.iter().map(|broken| finding(ctx, broken)).collect::<Vec<_>>().into())
 }
 
-fn finding(ctx: &Context<'_>, broken: &Broken) -> Finding {
-    let Broken { path, value, effect, severity, default } = broken;
+fn finding(ctx: &Context<'_>, broken: &BrokenDefault) -> Finding {
+    let BrokenDefault { path, value, effect, severity, default } = broken;
     let home = ctx.namespaces().control_plane.as_str();
     let act = format!("Set {path} to {default}");
     let options = Options::none().set(path, default.clone());

@@ -34,7 +34,7 @@ const CLOSE_WAIT_VALUE: &str = "proxyInit.closeWaitTimeoutSecs";
 const CLOSE_WAIT_DENIED: &str = "init-close-wait";
 
 /// A failed run of linkerd-init without a later success.
-struct Failed<'a> {
+struct FailedInit<'a> {
     pod: &'a Pod,
     /// The field with its output.
     path: &'static str,
@@ -46,7 +46,7 @@ struct Failed<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
     let owners = ctx.owners();
-    let mut groups: BTreeMap<(Owner, &str), (&Signature, Vec<Failed<'_>>)> = BTreeMap::new();
+    let mut groups: BTreeMap<(Owner, &str), (&Signature, Vec<FailedInit<'_>>)> = BTreeMap::new();
     // The last pod of each owner whose linkerd-init has succeeded.
     let mut succeeded: BTreeMap<Owner, Timestamp> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| has_succeeded(pod)) {
@@ -88,7 +88,7 @@ fn has_succeeded(pod: &Pod) -> bool {
 }
 
 /// The known failure of a pod's linkerd-init; `None` if it has succeeded since or its output is unknown.
-fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, Failed<'a>)> {
+fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, FailedInit<'a>)> {
     let status = pod.status.init_container_statuses.iter().find(|status| status.name == INIT_CONTAINER)?;
     let (now, before) = (&status.state, status.last_state());
     let (path, ended) = match (now.terminated(), before.terminated()) {
@@ -105,7 +105,7 @@ fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, Failed<
     let known = lines.find_map(|line| {
         signatures.matching(SignatureScope::Init, line).map(|signature| (signature, without_prefix(line)))
     });
-    let failed = |path, line: String| Failed { pod, path, line, restarts: status.restart_count };
+    let failed = |path, line: String| FailedInit { pod, path, line, restarts: status.restart_count };
     if let Some((signature, line)) = known {
         return Some((signature, failed(path, line.to_owned())));
     }
@@ -158,7 +158,7 @@ fn without_prefix(line: &str) -> &str {
     starts.map(|(_, rest)| rest).next().unwrap_or(line).trim()
 }
 
-fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Failed<'_>]) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[FailedInit<'_>]) -> Finding {
     let names: Vec<String> = group.iter().map(|failed| failed.pod.metadata.name.clone()).collect();
     let said = group.iter().take(QUOTED).map(|failed| {
         let object = format!("Pod {}/{}", failed.pod.metadata.namespace, failed.pod.metadata.name);
@@ -210,7 +210,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
 
 /// The cause if one of both programs rejects a range: ``ip6tables v1.8.11 (nf_tables): host/network
 /// `10.20.0.0' not found``.
-fn rejected_range(failed: &Failed<'_>) -> Option<String> {
+fn rejected_range(failed: &FailedInit<'_>) -> Option<String> {
     let line = failed.line.as_str();
     let program = if line.starts_with("ip6tables") { "ip6tables" } else { "iptables" };
     let (_, rest) = line.split_once("host/network `")?;
@@ -235,7 +235,7 @@ fn skipped_subnets(pod: &Pod) -> Option<Evidence> {
 }
 
 /// Removes or corrects skipped ranges, by annotation or chart value.
-fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], is_invalid: bool) -> Remedy {
+fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[FailedInit<'_>], is_invalid: bool) -> Remedy {
     let is_annotated = group.iter().any(|failed| failed.pod.metadata.annotation(SUBNETS).is_some());
     let setter = rewrite::setter(ctx, owner, SUBNETS);
     let remedy = match (is_annotated, is_invalid) {
@@ -275,7 +275,7 @@ fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], is_inva
 const SKIP: &str = "config.linkerd.io/skip-outbound-ports";
 
 /// Adds the step that skips the ports of the servers in removed ranges, where the ranges were set.
-fn skipped_ports(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, group: &[Failed<'_>]) -> Remedy {
+fn skipped_ports(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, group: &[FailedInit<'_>]) -> Remedy {
     let act = format!(
         "If you removed the ranges and connections to them must bypass the proxy, skip the ports of their servers \
          instead: set {SKIP}"
@@ -307,7 +307,7 @@ fn skipped_ports(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, group: &[Fail
 
 /// A command on the host of the node of the first failed pod, or in a root shell there if the node is not known or has
 /// none for `chroot`.
-fn on_host(ctx: &Context<'_>, group: &[Failed<'_>], command: Call) -> Command {
+fn on_host(ctx: &Context<'_>, group: &[FailedInit<'_>], command: Call) -> Command {
     match group.first().map_or("", |failed| failed.pod.node_name.as_str()) {
         "" => Command::in_node_shell([command]),
         node if system_of(ctx, node).is_some_and(System::lacks_shell) => Command::in_node_shell([command]),
@@ -327,7 +327,7 @@ const AGAIN: &str = "the init container gets its settings when the pod is create
 fn cure(
     ctx: &Context<'_>,
     owner: &Owner,
-    group: &[Failed<'_>],
+    group: &[FailedInit<'_>],
     signature: &Signature,
 ) -> (Remedy, &'static str) {
     let remedy = Remedy::new();
@@ -368,7 +368,7 @@ fn cure(
         }
         CLOSE_WAIT_DENIED => {
             let remedy = value(remedy, "Let linkerd-init run as root", "proxyInit.runAsRoot", "true");
-            let is_annotated = |failed: &Failed<'_>| failed.pod.metadata.annotation(CLOSE_WAIT).is_some();
+            let is_annotated = |failed: &FailedInit<'_>| failed.pod.metadata.annotation(CLOSE_WAIT).is_some();
             let remedy = match group.iter().any(is_annotated) {
                 true => {
                     let act = format!("Or remove {CLOSE_WAIT}");
@@ -410,7 +410,7 @@ fn other_places(remedy: &Remedy) -> Vec<&'static str> {
     places.into_iter().filter(|(_, signs)| is_changed(signs)).map(|(place, _)| place).collect()
 }
 
-fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Signature) -> Remedy {
+fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[FailedInit<'_>], signature: &Signature) -> Remedy {
     let pods: Vec<String> = group.iter().map(|failed| failed.pod.metadata.name.clone()).collect();
     let (remedy, because) = cure(ctx, owner, group, signature);
     // A patch of the pod template creates the pods again.

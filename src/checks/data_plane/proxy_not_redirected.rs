@@ -95,20 +95,13 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: &NotRedirected, pods: &[&Pod
             Options::none(),
         )
     } else {
-        let mut remedy = Remedy::new().run(
+        let remedy = Remedy::new().run(
             StepKind::Command,
             "Find the webhook, operator or template that changes pods after the injector, and exclude Linkerd's \
              containers in it",
             kubectl().words("get mutatingwebhookconfigurations"),
         );
-        remedy.steps.push(renew(
-            ctx,
-            owner,
-            &names,
-            Needs::NewPods,
-            "the rules are only written when a pod starts",
-        ));
-        remedy
+        remedy.with(renew(ctx, owner, &names, Needs::NewPods, "the rules are only written when a pod starts"))
     };
     let finding = ctx.finding(owner.subject(names), message).evidences(evidence).remedy(remedy);
     match fault {

@@ -56,8 +56,7 @@ fn finding(ctx: &Context<'_>, namespace: &str, owner: &Owner, pods: &[&Pod]) -> 
         }
         None => Evidence::field(object, format!("metadata.labels[{CONTROL_PLANE_NS}]"), namespace),
     };
-    let mut remedy = Remedy::new();
-    remedy.steps.push(renew(
+    let remedy = Remedy::new().with(renew(
         ctx,
         owner,
         &names,

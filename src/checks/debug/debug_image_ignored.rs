@@ -6,7 +6,7 @@ use super::requested_image::{ChartImage, Runs, SWITCH, Wanted};
 use crate::checks::control_plane::installation::config;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade;
-use crate::checks::written::{AnnotatedObjects, MAKE_PODS, Reader, go_bool, values};
+use crate::checks::written::{AnnotatedObjects, AnnotationReader, MAKE_PODS, go_bool, values};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
@@ -21,8 +21,8 @@ const DEFECT: &str = "debug-image-ignored";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
-    let reader = Reader::new(ctx);
-    if matches!(reader, Reader::Absent) {
+    let reader = AnnotationReader::new(ctx);
+    if matches!(reader, AnnotationReader::Absent) {
         return Err(Unjudged::not_applicable(
             "no Linkerd control plane is installed, so none adds a debug container",
         ));
@@ -66,7 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 struct Judge<'j, 'a> {
     ctx: &'j Context<'a>,
-    reader: &'j Reader,
+    reader: &'j AnnotationReader,
     chart: &'j ChartImage,
 }
 
@@ -196,7 +196,6 @@ impl Judge<'_, '_> {
             let later = "Wait for the next pods: the image is set when a pod is created";
             return remedy.step(StepKind::Note, later);
         }
-        remedy.steps.push(renew(self.ctx, owner, pods, Needs::NewProxy, because));
-        remedy
+        remedy.with(renew(self.ctx, owner, pods, Needs::NewProxy, because))
     }
 }

@@ -19,7 +19,7 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{Item, Kind};
 use crate::objects::{CustomResourceDefinition, Namespace, is_built_in, is_undefined};
-use step::Step;
+use step::ExpressedStep;
 
 /// Maximum number of objects named for one reason.
 const NAMED: usize = 3;
@@ -36,7 +36,7 @@ pub struct Rule {
     text: String,
     message: Message,
     evidence: Vec<Quoted>,
-    fix: Vec<Step>,
+    fix: Vec<ExpressedStep>,
     params: Value,
 }
 
@@ -86,7 +86,7 @@ impl Rule {
             Message::Made(expression) => Some(expression),
             Message::Fixed(_) => None,
         };
-        let words = self.fix.iter().flat_map(Step::expressions);
+        let words = self.fix.iter().flat_map(ExpressedStep::expressions);
         let variables = self.variables.iter().map(|(_, expression)| expression);
         let evidence = self.evidence.iter().filter_map(|one| match one {
             Quoted::Made(_, expression) => Some(expression),

@@ -72,10 +72,9 @@ fn remedy(
 ) -> Remedy {
     let namespace = home.metadata.name.as_str();
     let names = names(pods);
-    let renewed = |mut remedy: Remedy| {
+    let renewed = |remedy: Remedy| {
         let because = "a proxy is only added when a pod is created";
-        remedy.steps.push(renew(ctx, owner, &names, Needs::NewPods, because));
-        remedy
+        remedy.with(renew(ctx, owner, &names, Needs::NewPods, because))
     };
     let pod = pods[0];
     let skip = match admission.decide(namespace, &pod.metadata, &pod.spec) {

@@ -85,8 +85,7 @@ fn others<'a>(
     let finding = |((owner, said), pods): (&(crate::model::owners::Owner, String), &Vec<&Pod>)| {
         let names = names(pods);
         let object = format!("Pod {}/{}", owner.namespace, names[0]);
-        let mut remedy = Remedy::new();
-        remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, because));
+        let remedy = Remedy::new().with(renew(ctx, owner, &names, Needs::NewProxy, because));
         ctx.finding(owner.subject(names), message)
             .evidence(Evidence::field(object, "containers[linkerd-proxy].image", said))
             .remedy(remedy)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::unmeshed::counts;
 use crate::annotations::VELERO_HOOKS;
-use crate::checks::rewrite::{self, Change};
+use crate::checks::rewrite::{self, KeyChange};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -50,7 +50,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, hooks: &Hooks, pods: &[&Pod]) -> Fi
     let others: Vec<&str> = others.filter(|name| !LINKERDS.contains(name)).collect();
     let remedy = match others.as_slice() {
         [only] => {
-            let changes: Vec<Change<'_>> = hooks.iter().map(|(_, key)| (*key, Some(*only))).collect();
+            let changes: Vec<KeyChange<'_>> = hooks.iter().map(|(_, key)| (*key, Some(*only))).collect();
             rewrite::of_owner(ctx, Remedy::new(), "Name the application's container", owner, &changes)
         }
         several => {

@@ -49,7 +49,7 @@ enum Effect {
 
 /// A fault of the next proxies' resources, and the annotation that repairs it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Fault {
+struct LimitFault {
     effect: Effect,
     said: String,
     annotation: &'static str,
@@ -70,7 +70,7 @@ pub(super) fn predicted<'a>(
     by_namespace: impl Iterator<Item = (&'a str, &'a [&'a Maker<'a>])>,
     is_rejected: impl Fn(&str) -> bool,
 ) -> Vec<Finding> {
-    let mut found: BTreeMap<(&str, &str, Fault), Affected<'_>> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, &str, LimitFault), Affected<'_>> = BTreeMap::new();
     for (namespace, makers) in by_namespace {
         let own: Vec<&LimitRange> =
             limits.iter().filter(|limit| limit.metadata.namespace == namespace).collect();
@@ -93,7 +93,7 @@ pub(super) fn predicted<'a>(
             }
         }
     }
-    let finding = |((namespace, name, fault), affected): (&(&str, &str, Fault), &Affected<'_>)| {
+    let finding = |((namespace, name, fault), affected): (&(&str, &str, LimitFault), &Affected<'_>)| {
         let range = limits.iter().find(|one| one.metadata.key() == (*namespace, *name))?;
         Some(finding(ctx, rules, range, fault, affected))
     };
@@ -118,7 +118,7 @@ fn fault<'a>(
     maker: &Maker<'_>,
     resource: &Resource,
     own: &[&'a LimitRange],
-) -> Option<(&'a LimitRange, Fault, Vec<Evidence>)> {
+) -> Option<(&'a LimitRange, LimitFault, Vec<Evidence>)> {
     // Unknown values may set a request or limit.
     rules.values.as_ref()?;
     let set = |(annotation, value): (&str, &str)| rules.setting(maker, annotation, value);
@@ -161,10 +161,10 @@ fn outside(
     bounds: &RangeLimit,
     request: Option<&Amount>,
     limit: Option<&Amount>,
-) -> Option<Fault> {
+) -> Option<LimitFault> {
     let name = resource.name;
     let new = |said: String, annotation: &'static str, value: &str| {
-        Some(Fault { effect: Effect::Rejects, said, annotation, value: value.to_owned() })
+        Some(LimitFault { effect: Effect::Rejects, said, annotation, value: value.to_owned() })
     };
     // A request may follow from the limit.
     let kinds = [("limit", limit, resource.limit.0), ("request", request, resource.request.0)];
@@ -185,14 +185,14 @@ fn outside(
     let (most, ratio) = self::amount(&bounds.max_limit_request_ratio, name)?;
     (limited / requested > ratio).then(|| {
         let said = format!("{name} limit {limit} is more than {most} times the request {request}");
-        Fault { effect: Effect::Rejects, said, annotation: resource.request.0, value: limit.clone() }
+        LimitFault { effect: Effect::Rejects, said, annotation: resource.request.0, value: limit.clone() }
     })
 }
 
 /// A default limit with which a proxy does not start.
-fn starving(resource: &Resource, (written, limit): &Amount) -> Option<Fault> {
+fn starving(resource: &Resource, (written, limit): &Amount) -> Option<LimitFault> {
     let needed = quantity::read(USUAL_MEMORY)?;
-    (resource.name == "memory" && *limit < needed).then(|| Fault {
+    (resource.name == "memory" && *limit < needed).then(|| LimitFault {
         effect: Effect::Starves,
         said: format!("memory limit {written}"),
         annotation: resource.limit.0,
@@ -204,7 +204,7 @@ fn finding(
     ctx: &Context<'_>,
     rules: &Rules<'_>,
     range: &LimitRange,
-    fault: &Fault,
+    fault: &LimitFault,
     affected: &Affected<'_>,
 ) -> Finding {
     let (namespace, name) = range.metadata.key();
@@ -238,7 +238,7 @@ fn finding(
 }
 
 /// The steps that set another amount where it is set now: in pod templates, or for the namespace.
-fn remedy(ctx: &Context<'_>, rules: &Rules<'_>, fault: &Fault, affected: &Affected<'_>) -> Remedy {
+fn remedy(ctx: &Context<'_>, rules: &Rules<'_>, fault: &LimitFault, affected: &Affected<'_>) -> Remedy {
     let (key, value) = (fault.annotation, fault.value.as_str());
     let mut remedy = Remedy::new();
     let mut is_for_namespace = false;

@@ -42,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The line of the Link's controller about a setting of the probe.
 fn logged(ctx: &Context<'_>, link: &Link, faults: &[LinkFault<'_>]) -> Option<Evidence> {
     let is_of_probe = |fault: &LinkFault<'_>| {
-        fault.wrong == Wrong::Unparsable && matches!(fault.path, PERIOD | TIMEOUT | THRESHOLD)
+        fault.wrong == ValueFault::Unparsable && matches!(fault.path, PERIOD | TIMEOUT | THRESHOLD)
     };
     let pods = ctx.optional_list::<Pod>().iter().filter(|pod| {
         pod.metadata.namespace == link.metadata.namespace
@@ -81,7 +81,7 @@ enum Effect {
 
 /// The fault of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wrong {
+enum ValueFault {
     Missing,
     Unparsable,
     /// A duration that is too short.
@@ -96,7 +96,7 @@ enum Wrong {
 struct LinkFault<'a> {
     path: &'static str,
     value: Cow<'a, str>,
-    wrong: Wrong,
+    wrong: ValueFault,
 }
 
 impl LinkFault<'_> {
@@ -105,30 +105,34 @@ impl LinkFault<'_> {
         let LinkFault { path, value, wrong } = self;
         let is_duration = matches!(*path, PERIOD | TIMEOUT);
         match wrong {
-            Wrong::Missing => format!("{path} is missing"),
-            Wrong::NotPositive => format!("{path} {value:?} is not a positive duration"),
-            Wrong::Relative => format!("{path} {value:?} does not begin with a slash"),
-            Wrong::Selector => format!("{path} is not a valid selector"),
-            Wrong::Unparsable if is_duration && value.parse::<u32>().is_ok() => {
+            ValueFault::Missing => format!("{path} is missing"),
+            ValueFault::NotPositive => format!("{path} {value:?} is not a positive duration"),
+            ValueFault::Relative => format!("{path} {value:?} does not begin with a slash"),
+            ValueFault::Selector => format!("{path} is not a valid selector"),
+            ValueFault::Unparsable if is_duration && value.parse::<u32>().is_ok() => {
                 format!("{path} {value:?} has no unit, such as {value}s")
             }
-            Wrong::Unparsable if value.chars().count() <= QUOTED => {
+            ValueFault::Unparsable if value.chars().count() <= QUOTED => {
                 format!("{path} {value:?} cannot be parsed")
             }
-            Wrong::Unparsable => format!("{path} cannot be parsed"),
+            ValueFault::Unparsable => format!("{path} cannot be parsed"),
         }
     }
 
     fn evidence(&self, link: &Link) -> Evidence {
         let value = match (self.wrong, self.path) {
-            (Wrong::Missing, _) => "missing".to_owned(),
-            (Wrong::Unparsable, PERIOD | TIMEOUT) => {
+            (ValueFault::Missing, _) => "missing".to_owned(),
+            (ValueFault::Unparsable, PERIOD | TIMEOUT) => {
                 format!("{} (not a duration with a unit, such as 3s)", self.value)
             }
-            (Wrong::Unparsable, THRESHOLD) => format!("{} (not a whole number from 0)", self.value),
-            (Wrong::Unparsable | Wrong::NotPositive | Wrong::Relative | Wrong::Selector, _) => {
-                self.value.clone().into_owned()
-            }
+            (ValueFault::Unparsable, THRESHOLD) => format!("{} (not a whole number from 0)", self.value),
+            (
+                ValueFault::Unparsable
+                | ValueFault::NotPositive
+                | ValueFault::Relative
+                | ValueFault::Selector,
+                _,
+            ) => self.value.clone().into_owned(),
         };
         field(link, self.path, value)
     }
@@ -136,10 +140,10 @@ impl LinkFault<'_> {
     /// Since 2.18, settings of the probe do not stop the controller.
     fn effect(&self, ctx: &Context<'_>) -> Effect {
         match (self.wrong, self.path) {
-            (Wrong::NotPositive, PERIOD) => Effect::Crash,
-            (Wrong::NotPositive, _) => Effect::NoLimit,
-            (Wrong::Relative, _) => Effect::NoProbe,
-            (Wrong::Selector, _) => Effect::NoMatch,
+            (ValueFault::NotPositive, PERIOD) => Effect::Crash,
+            (ValueFault::NotPositive, _) => Effect::NoLimit,
+            (ValueFault::Relative, _) => Effect::NoProbe,
+            (ValueFault::Selector, _) => Effect::NoMatch,
             (_, ADDRESS) => Effect::NoEndpoint,
             (_, path) => {
                 let of_probe = path.starts_with("spec.probeSpec.");
@@ -176,7 +180,7 @@ fn remedy(ctx: &Context<'_>, link: &Link, faults: &[LinkFault<'_>]) -> Remedy {
     let (path, name, value, otherwise) = match faults {
         [LinkFault { path: PERIOD, value, .. }] => (PERIOD, "period", value, "3s"),
         [LinkFault { path: TIMEOUT, value, .. }] => (TIMEOUT, "timeout", value, "30s"),
-        [LinkFault { path: PATH, wrong: Wrong::Relative, value }] => {
+        [LinkFault { path: PATH, wrong: ValueFault::Relative, value }] => {
             let act = format!("Set {PATH} to /{value}");
             return patched(ctx, link, "path", &format!("/{value}"), &act);
         }
@@ -232,20 +236,20 @@ fn faults(link: &Link) -> Vec<LinkFault<'_>> {
         faults.extend(reason.map(|reason| LinkFault {
             path,
             value: Cow::Owned(reason),
-            wrong: Wrong::Selector,
+            wrong: ValueFault::Selector,
         }));
     }
     // Without a gateway, the CLI writes neither an identity nor a port.
     let states_gateway = !spec.gateway_identity.is_empty() && !spec.gateway_port.is_empty();
     if !spec.gateway_address.is_empty() || states_gateway {
-        let address = |text: &str| text.split(',').all(is_unresolvable).then_some(Wrong::Unparsable);
+        let address = |text: &str| text.split(',').all(is_unresolvable).then_some(ValueFault::Unparsable);
         faults.extend(fault(ADDRESS, &spec.gateway_address, address));
     }
     if !link.has_gateway() {
         return faults;
     }
-    faults.extend(fault(PATH, &probe.path, |text| (!text.starts_with('/')).then_some(Wrong::Relative)));
-    let port = |text: &str| (!is_port(text)).then_some(Wrong::Unparsable);
+    faults.extend(fault(PATH, &probe.path, |text| (!text.starts_with('/')).then_some(ValueFault::Relative)));
+    let port = |text: &str| (!is_port(text)).then_some(ValueFault::Unparsable);
     faults.extend(fault("spec.gatewayPort", &spec.gateway_port, port));
     faults.extend(fault("spec.gatewayIdentity", &spec.gateway_identity, |_| None));
     faults.extend(fault("spec.probeSpec.port", &probe.port, port));
@@ -256,7 +260,7 @@ fn faults(link: &Link) -> Vec<LinkFault<'_>> {
         faults.extend(fault(TIMEOUT, &probe.timeout, |text| duration(text, SignedDuration::from_nanos(1))));
     }
     if given(&probe.failure_threshold) {
-        let number = |text: &str| (!is_count(text)).then_some(Wrong::Unparsable);
+        let number = |text: &str| (!is_count(text)).then_some(ValueFault::Unparsable);
         faults.extend(fault(THRESHOLD, &probe.failure_threshold, number));
     }
     faults
@@ -265,9 +269,9 @@ fn faults(link: &Link) -> Vec<LinkFault<'_>> {
 fn fault<'a>(
     path: &'static str,
     value: &'a str,
-    wrong: impl Fn(&str) -> Option<Wrong>,
+    wrong: impl Fn(&str) -> Option<ValueFault>,
 ) -> Option<LinkFault<'a>> {
-    let wrong = if value.is_empty() { Some(Wrong::Missing) } else { wrong(value) };
+    let wrong = if value.is_empty() { Some(ValueFault::Missing) } else { wrong(value) };
     wrong.map(|wrong| LinkFault { path, value: Cow::Borrowed(value), wrong })
 }
 
@@ -292,10 +296,10 @@ fn is_count(text: &str) -> bool {
 const SHORTEST: SignedDuration = SignedDuration::from_nanos(10);
 
 /// The fault of a duration, which must not be shorter than `least`.
-fn duration(text: &str, least: SignedDuration) -> Option<Wrong> {
+fn duration(text: &str, least: SignedDuration) -> Option<ValueFault> {
     match go_duration(text) {
-        None => Some(Wrong::Unparsable),
-        Some(duration) => (duration < least).then_some(Wrong::NotPositive),
+        None => Some(ValueFault::Unparsable),
+        Some(duration) => (duration < least).then_some(ValueFault::NotPositive),
     }
 }
 
@@ -311,14 +315,14 @@ mod tests {
             ("1.5h", None),
             ("+250ms", None),
             ("10ns", None),
-            ("9ns", Some(Wrong::NotPositive)),
-            ("0s", Some(Wrong::NotPositive)),
-            ("0", Some(Wrong::NotPositive)),
-            ("-3s", Some(Wrong::NotPositive)),
-            ("3", Some(Wrong::Unparsable)),
-            ("s", Some(Wrong::Unparsable)),
-            ("3 s", Some(Wrong::Unparsable)),
-            ("--3s", Some(Wrong::Unparsable)),
+            ("9ns", Some(ValueFault::NotPositive)),
+            ("0s", Some(ValueFault::NotPositive)),
+            ("0", Some(ValueFault::NotPositive)),
+            ("-3s", Some(ValueFault::NotPositive)),
+            ("3", Some(ValueFault::Unparsable)),
+            ("s", Some(ValueFault::Unparsable)),
+            ("3 s", Some(ValueFault::Unparsable)),
+            ("--3s", Some(ValueFault::Unparsable)),
         ] {
             assert_eq!(duration(text, SHORTEST), wrong, "{text:?}");
         }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::written::{
-    AnnotatedObjects, MAKE_PODS, Reader, go_bool, is_native_sidecar_key, nothing_reads, values,
+    AnnotatedObjects, AnnotationReader, MAKE_PODS, go_bool, is_native_sidecar_key, nothing_reads, values,
 };
 use crate::checks::{Context, Unjudged};
 use crate::finding::Evidence;
@@ -60,7 +60,7 @@ pub(super) enum Misplaced {
 
 /// A key with a fault.
 #[derive(Debug, Clone)]
-pub(super) struct Found<'a> {
+pub(super) struct SidecarFault<'a> {
     pub(super) object: Annotated<'a>,
     /// The key as written.
     pub(super) key: &'a str,
@@ -107,7 +107,7 @@ pub(super) struct Switch<'a> {
     everything: &'a Knowledge,
     knowledge: &'a NativeSidecar,
     /// The release of the injector.
-    pub(super) reader: Reader,
+    pub(super) reader: AnnotationReader,
     reads: KeysRead<'a>,
     /// Whether proxies are native sidecars if no key decides; `None` if unknown.
     pub(super) default: Option<bool>,
@@ -117,7 +117,7 @@ impl<'a> Switch<'a> {
     /// Determines the keys and the default from the control plane.
     pub(super) fn from_context(ctx: &Context<'a>) -> Switch<'a> {
         let knowledge = ctx.knowledge.native_sidecar();
-        let reader = Reader::new(ctx);
+        let reader = AnnotationReader::new(ctx);
         let reads = match reader.version() {
             Some(version) => knowledge.keys_read_by(version, ctx.knowledge),
             None => KeysRead::Unknown,
@@ -259,7 +259,7 @@ pub(in crate::checks) struct Survey<'a> {
     /// The injector's keys and default.
     pub(super) switch: Switch<'a>,
     /// The keys with faults, in the order of the objects.
-    pub(super) found: Vec<Found<'a>>,
+    pub(super) found: Vec<SidecarFault<'a>>,
     /// Objects that request native sidecars with a key that is read, with the evidence.
     pub(super) asked: Vec<(Annotated<'a>, Evidence)>,
 }
@@ -270,9 +270,9 @@ impl<'a> Survey<'a> {
     /// # Errors
     /// No Linkerd is installed that could read the keys.
     pub(super) fn from_context(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
-        match Reader::new(ctx) {
-            Reader::Absent => Err(nothing_reads()),
-            Reader::Version(..) | Reader::Unknown(_) => Ok(Survey::whoever_reads(ctx)),
+        match AnnotationReader::new(ctx) {
+            AnnotationReader::Absent => Err(nothing_reads()),
+            AnnotationReader::Version(..) | AnnotationReader::Unknown(_) => Ok(Survey::whoever_reads(ctx)),
         }
     }
 
@@ -319,7 +319,7 @@ impl<'a> Survey<'a> {
                     seen.insert(key.as_str());
                     let evidence = object.evidence(site, field, key, value);
                     let (object, scope) = (object.clone(), site.scope);
-                    self.found.push(Found { object, key, value, scope, evidence, fault, native });
+                    self.found.push(SidecarFault { object, key, value, scope, evidence, fault, native });
                 }
             }
             if site.scope != KeyScope::Workload

@@ -6,7 +6,7 @@ use super::family::Switch;
 use super::wording;
 use crate::checks::admission::Rules;
 use crate::checks::rewrite::{self, Act};
-use crate::checks::written::{AnnotatedObjects, Reader, nothing_reads};
+use crate::checks::written::{AnnotatedObjects, AnnotationReader, nothing_reads};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
@@ -18,9 +18,9 @@ use crate::objects::{CronJob, Job, PodTemplate};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let switch = Switch::from_context(ctx);
     match &switch.reader {
-        Reader::Absent => return Err(nothing_reads()),
-        Reader::Unknown(missing) => return Err(missing.clone().into()),
-        Reader::Version(..) => {}
+        AnnotationReader::Absent => return Err(nothing_reads()),
+        AnnotationReader::Unknown(missing) => return Err(missing.clone().into()),
+        AnnotationReader::Version(..) => {}
     }
     let (cron_jobs, jobs) = (ctx.partial_list::<CronJob>()?, ctx.partial_list::<Job>()?);
     let rules = Rules::from_context(ctx)?;

@@ -1,9 +1,9 @@
 //! `native-sidecar-key-not-read`: an annotation that switches native sidecars in releases other
 //! than the installed one.
 
-use super::family::{Fault, Found, Sure, Survey};
+use super::family::{Fault, SidecarFault, Sure, Survey};
 use super::wording;
-use crate::checks::written::Reader;
+use crate::checks::written::AnnotationReader;
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Finding, StepKind};
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, sure: bool) -> Finding {
+fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &SidecarFault<'_>, sure: bool) -> Finding {
     let first = ctx.knowledge.annotations().get(found.key).and_then(|key| key.works.first()?.from);
     let since = first.map(|edge| format!(" (added in {edge})")).unwrap_or_default();
     let version = survey.switch.reader.version().map(ToString::to_string).unwrap_or_default();
@@ -48,8 +48,8 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, sure: bool
 }
 
 /// The missing evidence that would decide whether a key is read.
-fn unsure(survey: &Survey<'_>, found: &Found<'_>) -> Missing {
-    if let Reader::Unknown(missing) = &survey.switch.reader {
+fn unsure(survey: &Survey<'_>, found: &SidecarFault<'_>) -> Missing {
+    if let AnnotationReader::Unknown(missing) = &survey.switch.reader {
         return missing.clone();
     }
     let version = survey.switch.reader.version().map(ToString::to_string).unwrap_or_default();

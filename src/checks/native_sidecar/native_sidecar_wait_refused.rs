@@ -4,7 +4,7 @@ use super::family::Switch;
 use super::wording;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::written::{AnnotatedObjects, MAKE_PODS, Reader, nothing_reads, values};
+use crate::checks::written::{AnnotatedObjects, AnnotationReader, MAKE_PODS, nothing_reads, values};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::item::Kind;
@@ -21,9 +21,9 @@ const DEFECT: &str = "native-sidecar-refuses-wait-before-exit";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let switch = Switch::from_context(ctx);
     let version = match &switch.reader {
-        Reader::Absent => return Err(nothing_reads()),
-        Reader::Unknown(missing) => return Err(missing.clone().into()),
-        Reader::Version(version, _) => version.clone(),
+        AnnotationReader::Absent => return Err(nothing_reads()),
+        AnnotationReader::Unknown(missing) => return Err(missing.clone().into()),
+        AnnotationReader::Version(version, _) => version.clone(),
     };
     let defect = ctx.knowledge.releases().defect(DEFECT);
     let affected = defect.map_or(Contains::No, |defect| defect.affects(&version, ctx.knowledge.minors()));

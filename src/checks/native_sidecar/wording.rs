@@ -1,6 +1,6 @@
 //! Message parts and remedy steps shared by the native-sidecar checks.
 
-use super::family::{Found, Survey, Switch};
+use super::family::{SidecarFault, Survey, Switch};
 use crate::checks::Context;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::written::{go_bool, values};
@@ -16,7 +16,7 @@ pub(super) fn remedy() -> Remedy {
 }
 
 /// The consequence of an ineffective key, as a second sentence of the message.
-pub(super) fn outcome(found: &Found<'_>) -> &'static str {
+pub(super) fn outcome(found: &SidecarFault<'_>) -> &'static str {
     match (found.native, found.object.kind) {
         (Some(false), Kind::Job | Kind::CronJob | Kind::Pod | Kind::Namespace) => {
             ". The proxy stays an ordinary container and keeps Job pods running"
@@ -36,7 +36,7 @@ pub(super) fn namespace_tie(namespace: &str) -> Tie {
 pub(super) fn finding(
     ctx: &Context<'_>,
     survey: &Survey<'_>,
-    found: &Found<'_>,
+    found: &SidecarFault<'_>,
     message: String,
     remedy: Remedy,
 ) -> Finding {
@@ -56,7 +56,7 @@ pub(super) fn finding(
 pub(super) fn with_right_key(
     ctx: &Context<'_>,
     survey: &Survey<'_>,
-    found: &Found<'_>,
+    found: &SidecarFault<'_>,
     remedy: Remedy,
 ) -> Remedy {
     let scope =

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::survey::{about, applied, field, mend_or_delete, put, set};
 use crate::checks::annotations::guess::guess;
-use crate::checks::written::{Reader, of_release};
+use crate::checks::written::{AnnotationReader, of_release};
 use crate::checks::{Context, Judgement, Upgrade};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
@@ -45,7 +45,7 @@ const MOST: usize = 5;
 
 /// The release that validates. A minor given with --linkerd-version stands for the release that opened it.
 fn release(ctx: &Context<'_>) -> Option<LinkerdVersion> {
-    let reader = Reader::new(ctx);
+    let reader = AnnotationReader::new(ctx);
     let target = |version: &LinkerdVersion| Upgrade::target(version.as_str(), ctx.knowledge.releases()).ok();
     reader.version().map(|version| target(version).unwrap_or_else(|| version.clone()))
 }

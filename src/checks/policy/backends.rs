@@ -10,7 +10,7 @@ use crate::objects::{
 };
 
 /// Namespace and name of a Service.
-pub(super) type Key<'a> = (&'a str, &'a str);
+pub(super) type ServiceKey<'a> = (&'a str, &'a str);
 
 /// The routes of the checked namespaces that are attached to a Service, of the kinds that the installed
 /// release applies to Services. Reads `deployments.apps`.
@@ -45,12 +45,12 @@ pub(super) fn traffic(kind: Kind) -> &'static str {
 
 /// The Services that a route is attached to, except those for which the policy controller does not accept
 /// it.
-pub(super) fn parents(route: &Route) -> impl Iterator<Item = Key<'_>> {
+pub(super) fn parents(route: &Route) -> impl Iterator<Item = ServiceKey<'_>> {
     attached(route).map(|parent| service_of(route, parent))
 }
 
 /// Namespace and name of the Service that a reference of a route names.
-pub(super) fn service_of<'a>(route: &'a Route, parent: &'a ParentRef) -> Key<'a> {
+pub(super) fn service_of<'a>(route: &'a Route, parent: &'a ParentRef) -> ServiceKey<'a> {
     (parent.namespace.as_deref().unwrap_or(route.metadata.namespace.as_str()), parent.name.as_str())
 }
 
@@ -73,7 +73,7 @@ pub(super) fn attached(route: &Route) -> impl Iterator<Item = &ParentRef> {
 
 /// The Service to which the policy controller resolves a backend of a route attached to `parent`: without a
 /// namespace, it is looked up in the parent's namespace.
-pub(super) fn served_by<'a>(backend: &'a BackendRef, parent: Key<'a>) -> Key<'a> {
+pub(super) fn served_by<'a>(backend: &'a BackendRef, parent: ServiceKey<'a>) -> ServiceKey<'a> {
     (backend.namespace.as_deref().unwrap_or(parent.0), backend.name.as_str())
 }
 

@@ -38,7 +38,7 @@ enum Caller {
 }
 
 /// A port of a Service, and the object that makes the caller use it.
-struct Called<'a> {
+struct CalledServicePort<'a> {
     caller: Caller,
     service: &'a Service,
     port: &'a ServicePort,
@@ -48,7 +48,7 @@ struct Called<'a> {
 
 /// The ports of an owner's pods that deny a caller.
 #[derive(Default)]
-struct Refused<'a> {
+struct DenyingPorts<'a> {
     ports: BTreeMap<u16, Inbound<'a>>,
     by: Vec<Evidence>,
     pods: BTreeSet<&'a str>,
@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let home = ctx.namespaces().control_plane.as_str();
     let is_own = |pod: &Pod| pod.metadata.namespace == home || pod.metadata.label(EXTENSION_LABEL).is_some();
-    let mut refused: BTreeMap<(Owner, Caller), Refused<'_>> = BTreeMap::new();
+    let mut refused: BTreeMap<(Owner, Caller), DenyingPorts<'_>> = BTreeMap::new();
     for called in called(ctx)? {
         for (pod, workload, number) in behind(survey, called.service, called.port) {
             let is_skipped = skipped(pod, IN, ctx.cni_skips()).is_some_and(|ports| ports.holds(number));
@@ -84,7 +84,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// All Service ports that such callers use.
-fn called<'a>(ctx: &Context<'a>) -> Result<Vec<Called<'a>>, crate::missing::Missing> {
+fn called<'a>(ctx: &Context<'a>) -> Result<Vec<CalledServicePort<'a>>, crate::missing::Missing> {
     let services = ctx.complete_list::<Service>()?;
     let find = |namespace: &str, name: &str, number: u16| {
         let is_it = |one: &&Service| one.metadata.namespace == namespace && one.metadata.name == name;
@@ -115,7 +115,7 @@ fn called<'a>(ctx: &Context<'a>) -> Result<Vec<Called<'a>>, crate::missing::Miss
                 },
             );
             let caller = if is_strict { Caller::Webhook } else { Caller::LenientWebhook };
-            all.push(Called { caller, service, port, by, is_observed: false });
+            all.push(CalledServicePort { caller, service, port, by, is_observed: false });
         }
     }
     for api in ctx.or_note(ctx.complete_list::<APIService>()).unwrap_or_default() {
@@ -130,7 +130,7 @@ fn called<'a>(ctx: &Context<'a>) -> Result<Vec<Called<'a>>, crate::missing::Miss
             }
             None => Evidence::field(object, "spec.service", format!("{}/{}", to.namespace, to.name)),
         };
-        all.push(Called { caller: Caller::Api, service, port, by, is_observed });
+        all.push(CalledServicePort { caller: Caller::Api, service, port, by, is_observed });
     }
     for service in services {
         let caller = match service.spec.kind.as_str() {
@@ -141,13 +141,13 @@ fn called<'a>(ctx: &Context<'a>) -> Result<Vec<Called<'a>>, crate::missing::Miss
         let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
         for port in service.spec.tcp_ports() {
             let by = Evidence::field(&object, "spec.type", service.spec.kind.as_str());
-            all.push(Called { caller, service, port, by, is_observed: false });
+            all.push(CalledServicePort { caller, service, port, by, is_observed: false });
         }
     }
     Ok(all)
 }
 
-fn finding(ctx: &Context<'_>, (owner, caller): &(Owner, Caller), one: &Refused<'_>) -> Finding {
+fn finding(ctx: &Context<'_>, (owner, caller): &(Owner, Caller), one: &DenyingPorts<'_>) -> Finding {
     let (who, effect, severity) = match caller {
         Caller::Webhook => (
             "the API server",

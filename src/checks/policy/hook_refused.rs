@@ -22,7 +22,7 @@ struct Request {
 }
 
 /// Pods of one workload whose hook is denied.
-struct Refused<'a> {
+struct DeniedHook<'a> {
     inbound: Inbound<'a>,
     entry: Entry,
     pods: Vec<&'a Pod>,
@@ -31,7 +31,7 @@ struct Refused<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let owners = ctx.owners();
-    let mut refused: BTreeMap<(Owner, Request), Refused<'_>> = BTreeMap::new();
+    let mut refused: BTreeMap<(Owner, Request), DeniedHook<'_>> = BTreeMap::new();
     for group in survey.replicas() {
         for (pod, workload) in group.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
             let skips = skipped(pod, IN, ctx.cni_skips());
@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 let entry = inbound.get(&request.path, Client::default());
                 if entry != Entry::Admitted {
                     let refused = refused.entry((owners.owner(pod), request));
-                    refused.or_insert(Refused { inbound, entry, pods: Vec::new() }).pods.push(pod);
+                    refused.or_insert(DeniedHook { inbound, entry, pods: Vec::new() }).pods.push(pod);
                 }
             }
         }
@@ -63,9 +63,9 @@ fn requests(container: &Container) -> Vec<Request> {
     hooks.into_iter().filter_map(request).collect()
 }
 
-fn finding(ctx: &Context<'_>, owner: &Owner, request: &Request, refused: &Refused<'_>) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, request: &Request, refused: &DeniedHook<'_>) -> Finding {
     let Request { hook, container, port, path } = request;
-    let Refused { inbound, entry, pods } = refused;
+    let DeniedHook { inbound, entry, pods } = refused;
     let status = match entry {
         Entry::NoRoute => "gets status 404",
         Entry::Refused | Entry::Admitted => match inbound.protocol {

@@ -31,7 +31,7 @@ const QUOTED: usize = 3;
 
 /// What a list of ranges does if all clients have the address of the controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Effect {
+enum ListEffect {
     /// It denies every client.
     DeniesAll,
     /// It admits every client.
@@ -48,13 +48,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let ingresses = ctx.complete_list::<Ingress>()?;
     let classes = Classes::new(ctx);
     let owners = ctx.owners();
-    let mut groups: BTreeMap<(Owner, Effect), (&Caller<'_>, Vec<Evidence>)> = BTreeMap::new();
+    let mut groups: BTreeMap<(Owner, ListEffect), (&Caller<'_>, Vec<Evidence>)> = BTreeMap::new();
     for caller in callers.iter().filter(|caller| !is_skipped(ctx, caller.pod)) {
         let Some(own) = caller.pod.status.pod_ip else { continue };
         let served = ingresses
             .iter()
             .filter(|ingress| ctx.judges(&ingress.metadata.namespace) && classes.serves(caller, ingress));
-        let mut lists: Vec<(Effect, Evidence)> = Vec::new();
+        let mut lists: Vec<(ListEffect, Evidence)> = Vec::new();
         for ingress in served {
             for (key, value) in annotated(ingress) {
                 if is_marked(value) || is_placeholder(value) {
@@ -103,7 +103,7 @@ fn annotated(ingress: &Ingress) -> impl Iterator<Item = (&'static str, &str)> {
 
 /// The effect of a list if every client has one address; `None` if it contains all addresses, and if a range cannot
 /// be read.
-fn effect(key: &str, list: &str, own: IpAddr) -> Option<Effect> {
+fn effect(key: &str, list: &str, own: IpAddr) -> Option<ListEffect> {
     let ranges = list.split(',').map(str::trim).filter(|range| !range.is_empty());
     let networks: Option<Vec<Network>> = ranges
         .map(|range| -> Option<Network> {
@@ -120,8 +120,8 @@ fn effect(key: &str, list: &str, own: IpAddr) -> Option<Effect> {
     }
     let contains = networks.iter().any(|network| network.contains(own));
     match (key == DENYLIST, contains) {
-        (false, false) | (true, true) => Some(Effect::DeniesAll),
-        (false, true) | (true, false) => Some(Effect::AdmitsAll),
+        (false, false) | (true, true) => Some(ListEffect::DeniesAll),
+        (false, true) | (true, false) => Some(ListEffect::AdmitsAll),
     }
 }
 
@@ -158,10 +158,10 @@ fn redacted(ctx: &Context<'_>, message: String) -> Missing {
     ctx.missing(Item::List(Kind::Pod), Why::NotJudged { message }, "a setting of an ingress controller")
 }
 
-fn finding(ctx: &Context<'_>, owner: &Owner, effect: Effect, pod: &Pod, lists: Vec<Evidence>) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, effect: ListEffect, pod: &Pod, lists: Vec<Evidence>) -> Finding {
     let (said, severity, parameter) = match effect {
-        Effect::DeniesAll => ("It answers every client with 403", Severity::Error, "denies"),
-        Effect::AdmitsAll => ("The lists deny no client", Severity::Warning, "admits"),
+        ListEffect::DeniesAll => ("It answers every client with 403", Severity::Error, "denies"),
+        ListEffect::AdmitsAll => ("The lists deny no client", Severity::Warning, "admits"),
     };
     let message = format!(
         "Ingresses list client addresses, but the controller sees its own address as that of every client, because \

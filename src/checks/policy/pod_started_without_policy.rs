@@ -7,7 +7,7 @@ use super::survey::survey;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
-use crate::model::availability::{ControlPlane, State, proxy_started};
+use crate::model::availability::{Availability, ControlPlane, proxy_started};
 use crate::model::installed::COMPONENT;
 use crate::model::owners::Owner;
 use crate::model::policy::TakenBy;
@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.complete_list::<Pod>()?;
     let home = ctx.namespaces().control_plane.as_str();
     let state = ControlPlane::new(pods, home, true).state("destination", "policy");
-    let State::Down { since: Some(since), evidence, .. } = state else { return Ok(Verdict::fine()) };
+    let Availability::Down { since: Some(since), evidence, .. } = state else { return Ok(Verdict::fine()) };
     let owners = ctx.owners();
     let mut found: BTreeMap<Owner, Unprotected<'_>> = BTreeMap::new();
     for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {

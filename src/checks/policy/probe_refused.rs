@@ -25,7 +25,7 @@ const NETWORKS: &str = "Set policyController.probeNetworks to the networks of th
 type ProbedPort = (Owner, u16, Probed);
 
 /// Pods of one workload whose probe is denied in the same way.
-struct Refused<'a> {
+struct DeniedProbe<'a> {
     entry: Entry,
     pods: Vec<&'a Pod>,
     inbound: Inbound<'a>,
@@ -37,7 +37,7 @@ struct Refused<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let owners = ctx.owners();
-    let mut refused: BTreeMap<ProbedPort, Refused<'_>> = BTreeMap::new();
+    let mut refused: BTreeMap<ProbedPort, DeniedProbe<'_>> = BTreeMap::new();
     // Result of the previous pod: replicas have the same result and are mostly consecutive.
     let mut before: Option<(&Pod, Vec<ProbedPort>)> = None;
     for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
@@ -70,7 +70,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 keys.push(key.clone());
                 let keeps_query = !survey.index.controller.quirks.probe_uris;
                 let with_query = keeps_query.then(|| path_with_query(pod, (port, &key.2))).flatten();
-                let new = Refused { entry, pods: Vec::new(), inbound, with_query };
+                let new = DeniedProbe { entry, pods: Vec::new(), inbound, with_query };
                 refused.entry(key).or_insert(new).pods.push(pod);
             }
         }
@@ -180,10 +180,10 @@ fn finding(
     ctx: &Context<'_>,
     owner: &Owner,
     (port, probed): (u16, &Probed),
-    refused: &Refused<'_>,
+    refused: &DeniedProbe<'_>,
     events: &[Event],
 ) -> Finding {
-    let Refused { pods, inbound, .. } = refused;
+    let DeniedProbe { pods, inbound, .. } = refused;
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let by = rule_of(inbound, port);
     let first = pods
@@ -225,7 +225,7 @@ fn finding(
 }
 
 /// The Server that declares a protocol of the port which probes of the kubelet do not use.
-fn declaring<'a>(refused: &Refused<'a>, probed: &Probed) -> Option<&'a Server> {
+fn declaring<'a>(refused: &DeniedProbe<'a>, probed: &Probed) -> Option<&'a Server> {
     let inbound = &refused.inbound;
     let of_http = matches!(probed, Probed::Http(..));
     match (inbound.taken_by, inbound.protocol) {
@@ -238,11 +238,11 @@ fn declaring<'a>(refused: &Refused<'a>, probed: &Probed) -> Option<&'a Server> {
 /// The message about a denied probe, the steps, and the probe as evidence.
 fn effect(
     ctx: &Context<'_>,
-    refused: &Refused<'_>,
+    refused: &DeniedProbe<'_>,
     (port, probed): (u16, &Probed),
     declaring: Option<&Server>,
 ) -> (String, Remedy, String) {
-    let Refused { entry, inbound, with_query, .. } = refused;
+    let DeniedProbe { entry, inbound, with_query, .. } = refused;
     let status = match entry {
         Entry::NoRoute => 404,
         Entry::Refused | Entry::Admitted => 403,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::backends::Key;
+use super::backends::ServiceKey;
 use super::survey::{about, field, set, test};
 use crate::checks::Context;
 use crate::checks::multicluster::links::is_mirror;
@@ -15,8 +15,8 @@ use crate::objects::{DstOverride, Kind, Service, ServiceProfile};
 pub(super) fn lost(
     ctx: &Context<'_>,
     profiles: &[ServiceProfile],
-    services: &BTreeMap<Key<'_>, &Service>,
-    served: &BTreeSet<Key<'_>>,
+    services: &BTreeMap<ServiceKey<'_>, &Service>,
+    served: &BTreeSet<ServiceKey<'_>>,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for profile in profiles.iter().filter(|profile| ctx.judges(&profile.metadata.namespace)) {
@@ -25,7 +25,7 @@ pub(super) fn lost(
         if !services.contains_key(&own) {
             continue;
         }
-        let all: Vec<(usize, &DstOverride, Key<'_>)> = profile
+        let all: Vec<(usize, &DstOverride, ServiceKey<'_>)> = profile
             .spec
             .dst_overrides
             .iter()
@@ -54,7 +54,7 @@ fn finding(
     ctx: &Context<'_>,
     profile: &ServiceProfile,
     (at, to): (usize, &DstOverride),
-    (namespace, name): Key<'_>,
+    (namespace, name): ServiceKey<'_>,
     is_missing: bool,
 ) -> Finding {
     let meta = &profile.metadata;

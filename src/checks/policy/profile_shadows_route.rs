@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::backends::Key;
+use super::backends::ServiceKey;
 use super::survey::{about, defined, field, on, survey};
 use crate::checks::restart::listed;
 use crate::checks::{Context, Judgement};
@@ -20,7 +20,7 @@ const CLIENTS: &str = "Restart the meshed clients of the Service: a proxy with o
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let services: HashMap<Key<'_>, &Service> =
+    let services: HashMap<ServiceKey<'_>, &Service> =
         ctx.complete_list::<Service>()?.iter().map(|service| (service.metadata.key(), service)).collect();
     let by_service = by_service([
         (Kind::HTTPRoute, survey.objects.http_routes),
@@ -106,14 +106,14 @@ pub(super) fn of_service<'n>(name: &'n str, domain: &str) -> Option<(&'n str, &'
 }
 
 /// The routes of each Service that is one of their parents.
-fn by_service<'a>(lists: [(Kind, &'a [Route]); 3]) -> HashMap<Key<'a>, Vec<(Kind, &'a Route)>> {
-    let mut found: HashMap<Key<'a>, Vec<(Kind, &Route)>> = HashMap::new();
+fn by_service<'a>(lists: [(Kind, &'a [Route]); 3]) -> HashMap<ServiceKey<'a>, Vec<(Kind, &'a Route)>> {
+    let mut found: HashMap<ServiceKey<'a>, Vec<(Kind, &Route)>> = HashMap::new();
     for (kind, route) in
         lists.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |one| (kind, one)))
     {
         let own = route.metadata.namespace.as_str();
         let services = route.spec.parent_refs.iter().filter(|parent| parent.is_a("", "Service"));
-        let keys: BTreeSet<Key<'a>> = services
+        let keys: BTreeSet<ServiceKey<'a>> = services
             .map(|parent| (parent.namespace.as_deref().unwrap_or(own), parent.name.as_str()))
             .collect();
         keys.into_iter().for_each(|key| found.entry(key).or_default().push((kind, route)));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::backends::Key;
+use super::backends::ServiceKey;
 use super::profile_shadows_route::of_service;
 use super::survey::{about, defined, field, on, survey};
 use crate::checks::words::some;
@@ -21,7 +21,7 @@ const QUOTED: usize = 3;
 const REDACTED: &str = "REDACTED(len=";
 
 /// Services by namespace and name.
-type Services<'a> = HashMap<Key<'a>, &'a Service>;
+type Services<'a> = HashMap<ServiceKey<'a>, &'a Service>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (domain, services) = match survey(ctx) {
@@ -173,7 +173,7 @@ fn without_address(ctx: &Context<'_>, meta: &Meta, service: &Service) -> Finding
 }
 
 /// The Service of a name without the domain: `web.shop`, or `web` in its own namespace.
-fn shortened<'a>(name: &'a str, home: &'a str, services: &Services<'a>) -> Option<Key<'a>> {
+fn shortened<'a>(name: &'a str, home: &'a str, services: &Services<'a>) -> Option<ServiceKey<'a>> {
     let (service, namespace) = name.split_once('.').unwrap_or((name, home));
     services.get_key_value(&(namespace, service)).map(|(key, _)| *key)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::backends::{Key, attached, routes, service_of};
+use super::backends::{ServiceKey, attached, routes, service_of};
 use super::survey::{about, field, on};
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::{Context, Judgement, Verdict};
@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if !limit.is_some_and(|row| row.status_in(&version, ctx.knowledge).is_likely_effective()) {
         return Ok(Verdict::fine());
     }
-    let by_key: BTreeMap<Key<'_>, &Service> =
+    let by_key: BTreeMap<ServiceKey<'_>, &Service> =
         services.iter().map(|service| (service.metadata.key(), service)).collect();
     let mut findings = Vec::new();
     for (kind, route) in routes {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::backends::{Key, is_of_streams, parents, routes, sent, served_by, traffic};
+use super::backends::{ServiceKey, is_of_streams, parents, routes, sent, served_by, traffic};
 use super::survey::{about, field, put, set, test};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
@@ -12,14 +12,14 @@ use crate::objects::{Kind, Meta, Route, Service};
 /// A backend without a namespace: the namespace that Linkerd uses, the intended one, and the rules that
 /// name it.
 struct Elsewhere<'a> {
-    taken: Key<'a>,
+    taken: ServiceKey<'a>,
     rules: Vec<usize>,
     there: bool,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.complete_list::<Service>()?;
-    let services: BTreeSet<Key<'_>> = services.iter().map(|service| service.metadata.key()).collect();
+    let services: BTreeSet<ServiceKey<'_>> = services.iter().map(|service| service.metadata.key()).collect();
     let routes = routes(ctx)?.into_iter();
     let findings = routes.flat_map(|(kind, route)| {
         elsewhere(route, &services).into_iter().map(move |one| finding(ctx, kind, route, &one))
@@ -28,10 +28,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The backends that exist in the route's namespace, but are looked up in the parent's.
-fn elsewhere<'a>(route: &'a Route, services: &BTreeSet<Key<'a>>) -> Vec<Elsewhere<'a>> {
+fn elsewhere<'a>(route: &'a Route, services: &BTreeSet<ServiceKey<'a>>) -> Vec<Elsewhere<'a>> {
     let own = route.metadata.namespace.as_str();
     let mut found: Vec<Elsewhere<'a>> = Vec::new();
-    let others: BTreeSet<Key<'a>> = parents(route).filter(|(namespace, _)| *namespace != own).collect();
+    let others: BTreeSet<ServiceKey<'a>> =
+        parents(route).filter(|(namespace, _)| *namespace != own).collect();
     for parent in others {
         for (at, rule) in route.spec.rules.iter().enumerate() {
             let unnamed = sent(&rule.backend_refs).filter(|backend| backend.namespace.is_none());

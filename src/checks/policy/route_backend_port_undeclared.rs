@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::backends::{Key, is_of_streams, parents, routes, sent, served_by};
+use super::backends::{ServiceKey, is_of_streams, parents, routes, sent, served_by};
 use super::survey::{about, field, on, put, set, test};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, StepKind};
@@ -11,7 +11,7 @@ use crate::objects::service::ServicePort;
 use crate::objects::{Kind, Route, Service};
 
 /// A port that a Service does not declare, and the rules that name it.
-type Undeclared<'a> = BTreeMap<(Key<'a>, i64), (&'a Service, Vec<usize>)>;
+type Undeclared<'a> = BTreeMap<(ServiceKey<'a>, i64), (&'a Service, Vec<usize>)>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.complete_list::<Service>()?;
@@ -19,7 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if routes.is_empty() {
         return Ok(Verdict::fine());
     }
-    let services: BTreeMap<Key<'_>, &Service> =
+    let services: BTreeMap<ServiceKey<'_>, &Service> =
         services.iter().map(|service| (service.metadata.key(), service)).collect();
     let findings = routes.into_iter().flat_map(|(kind, route)| {
         let each = undeclared(route, &services).into_iter();
@@ -28,9 +28,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-fn undeclared<'a>(route: &'a Route, services: &BTreeMap<Key<'a>, &'a Service>) -> Undeclared<'a> {
+fn undeclared<'a>(route: &'a Route, services: &BTreeMap<ServiceKey<'a>, &'a Service>) -> Undeclared<'a> {
     let mut found = Undeclared::new();
-    let parents: BTreeSet<Key<'a>> = parents(route).collect();
+    let parents: BTreeSet<ServiceKey<'a>> = parents(route).collect();
     let rules = || route.spec.rules.iter().enumerate();
     for (parent, (at, rule)) in parents.into_iter().flat_map(|parent| rules().map(move |rule| (parent, rule)))
     {

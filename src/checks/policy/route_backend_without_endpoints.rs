@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::backends::{Key, is_of_streams, parents, routes, sent, served_by, traffic, weight};
+use super::backends::{ServiceKey, is_of_streams, parents, routes, sent, served_by, traffic, weight};
 use super::profile_overrides;
 use super::survey::{about, defined, field, on, put, set, test};
 use crate::checks::multicluster::links::is_mirror;
@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if routes.is_empty() && profiles.is_empty() {
         return Ok(Verdict::fine());
     }
-    let services: BTreeMap<Key<'_>, &Service> =
+    let services: BTreeMap<ServiceKey<'_>, &Service> =
         services.iter().map(|service| (service.metadata.key(), service)).collect();
     let served = served(slices);
     let findings = routes.into_iter().flat_map(|(kind, route)| {
@@ -37,25 +37,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The Services with a ready endpoint.
-fn served(slices: &[EndpointSlice]) -> BTreeSet<Key<'_>> {
+fn served(slices: &[EndpointSlice]) -> BTreeSet<ServiceKey<'_>> {
     let ready = |slice: &&EndpointSlice| {
         slice.endpoints.iter().any(|endpoint| endpoint.conditions.ready.unwrap_or(true))
     };
     slices.iter().filter(ready).filter_map(key_of).collect()
 }
 
-fn key_of(slice: &EndpointSlice) -> Option<Key<'_>> {
+fn key_of(slice: &EndpointSlice) -> Option<ServiceKey<'_>> {
     let service = slice.service()?;
     Some((slice.metadata.namespace.as_str(), service))
 }
 
 fn lost<'a>(
     route: &'a Route,
-    services: &BTreeMap<Key<'a>, &'a Service>,
-    served: &BTreeSet<Key<'a>>,
-) -> BTreeMap<Key<'a>, Lost<'a>> {
-    let mut found: BTreeMap<Key<'a>, Lost<'a>> = BTreeMap::new();
-    let parents: BTreeSet<Key<'a>> = parents(route).collect();
+    services: &BTreeMap<ServiceKey<'a>, &'a Service>,
+    served: &BTreeSet<ServiceKey<'a>>,
+) -> BTreeMap<ServiceKey<'a>, Lost<'a>> {
+    let mut found: BTreeMap<ServiceKey<'a>, Lost<'a>> = BTreeMap::new();
+    let parents: BTreeSet<ServiceKey<'a>> = parents(route).collect();
     let rules = || route.spec.rules.iter().enumerate();
     for (parent, (at, rule)) in parents.into_iter().flat_map(|parent| rules().map(move |rule| (parent, rule)))
     {

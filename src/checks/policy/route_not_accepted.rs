@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 
 use super::survey::{about, field, noun, on, support_after, unread};
-use super::would_be::{self, Known, correction};
+use super::would_be::{self, PredictionInputs, correction};
 use crate::checks::{Context, Judgement};
 use crate::command::{Call, kubectl};
 use crate::fetched::Why;
@@ -54,7 +54,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// One finding for each parent with a rejection, if the route still names the parent.
-fn of_route(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[ParentAnswer<'_>]) -> Vec<Finding> {
+fn of_route(
+    known: &PredictionInputs<'_, '_>,
+    kind: Kind,
+    route: &Route,
+    answers: &[ParentAnswer<'_>],
+) -> Vec<Finding> {
     let parents = route.status.parents.iter().filter(|parent| parent.controller_name == POLICY_CONTROLLER);
     parents
         .filter(|parent| names(route, &parent.parent_ref))
@@ -87,7 +92,7 @@ fn names(route: &Route, written: &ParentRef) -> bool {
 
 /// The predicted result at parents without a status.
 fn unwritten(
-    known: &Known<'_, '_>,
+    known: &PredictionInputs<'_, '_>,
     kind: Kind,
     (route, all): (&Route, &[Route]),
     answers: &[ParentAnswer<'_>],
@@ -205,7 +210,7 @@ fn behind(ctx: &Context<'_>, kind: Kind, meta: &Meta) -> Finding {
 }
 
 /// A route at a parent that Linkerd handles, of a kind that the installed release never reads.
-fn never_read(known: &Known<'_, '_>, kind: Kind, route: &Route) -> Option<Finding> {
+fn never_read(known: &PredictionInputs<'_, '_>, kind: Kind, route: &Route) -> Option<Finding> {
     let ctx = known.ctx;
     let meta = &route.metadata;
     let first = support_after(ctx, kind, known.version.as_ref())?;
@@ -249,7 +254,7 @@ fn is_of_mesh(parent: &ParentRef) -> bool {
 
 /// The finding for an object with a single status, existing or predicted.
 fn by_itself(
-    known: &Known<'_, '_>,
+    known: &PredictionInputs<'_, '_>,
     (kind, meta): (Kind, &Meta),
     at: &str,
     written: &[Condition],

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::backends::{Key, attached, routes, service_of};
+use super::backends::{ServiceKey, attached, routes, service_of};
 use super::route_backend_port_undeclared::target;
 use super::survey::{about, field, on, put, set, test};
 use crate::checks::{Context, Judgement, Verdict};
@@ -15,7 +15,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if routes.is_empty() {
         return Ok(Verdict::fine());
     }
-    let services: BTreeMap<Key<'_>, &Service> =
+    let services: BTreeMap<ServiceKey<'_>, &Service> =
         services.iter().map(|service| (service.metadata.key(), service)).collect();
     let findings = routes.into_iter().flat_map(|(kind, route)| {
         let undeclared = undeclared(route, &services);
@@ -26,7 +26,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The Services and ports to which a route is attached in vain.
-fn undeclared<'a>(route: &'a Route, services: &BTreeMap<Key<'a>, &'a Service>) -> Vec<(&'a Service, i64)> {
+fn undeclared<'a>(
+    route: &'a Route,
+    services: &BTreeMap<ServiceKey<'a>, &'a Service>,
+) -> Vec<(&'a Service, i64)> {
     let found = attached(route).filter_map(|parent| {
         let (port, service) = (parent.port?, services.get(&service_of(route, parent))?);
         let declares = service.spec.ports.iter().any(|known| i64::from(known.port) == port);

@@ -25,12 +25,12 @@ struct Port<'a> {
 }
 
 /// The ports, by the key of their Server and their number.
-type Ports<'a> = BTreeMap<(&'a str, &'a str, u16), Port<'a>>;
+type PortsByServer<'a> = BTreeMap<(&'a str, &'a str, u16), Port<'a>>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let services = ctx.partial_list::<Service>()?;
-    let mut ports = Ports::new();
+    let mut ports = PortsByServer::new();
     // Ports of workloads with an unencrypted probe, whatever their names.
     let owners = ctx.owners();
     let mut plain: BTreeSet<(Owner, u16)> = BTreeSet::new();
@@ -95,7 +95,7 @@ pub(super) fn describe(port: &ServicePort) -> String {
 /// Adds a port, if a Server declares HTTP for it.
 fn add<'a>(
     ctx: &Context<'a>,
-    ports: &mut Ports<'a>,
+    ports: &mut PortsByServer<'a>,
     survey: &Survey<'a>,
     (pod, workload, number): (&'a Pod, &Workload<'a>, u16),
     is_probed: bool,

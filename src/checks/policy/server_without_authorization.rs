@@ -12,7 +12,7 @@ use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
-use crate::model::availability::{ControlPlane, State};
+use crate::model::availability::{Availability, ControlPlane};
 use crate::model::policy::{Authorization, Inbound, NetworkMatch, TakenBy};
 use crate::model::skipped::{IN, SkippedSubnets, skipped, skipped_subnets};
 use crate::objects::{Kind, Meta, Pod, Server};
@@ -77,8 +77,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let control_plane =
         ControlPlane::new(ctx.optional_list::<Pod>(), home, ctx.complete_list::<Pod>().is_ok());
     let away = match control_plane.state("destination", "policy") {
-        State::Down { since, .. } => since,
-        State::Ready => None,
+        Availability::Down { since, .. } => since,
+        Availability::Ready => None,
     };
     let minor = survey.version.as_ref().and_then(|version| version.minor(ctx.knowledge.minors()));
     // Some edges of 2.16 have no access policy.

@@ -179,11 +179,10 @@ fn without_cni_port(ctx: &Context<'_>, first: Remedy, owner: &Owner, pods: &[Str
     let namespace = &ctx.namespaces().cni;
     let act = format!("Remove port {port} from ignoreInboundPorts of linkerd-cni's chart");
     let restart = kubectl().namespace(namespace).words("rollout restart daemonset/linkerd-cni");
-    let mut remedy = first.step(StepKind::ChartValue, act).run(
+    let remedy = first.step(StepKind::ChartValue, act).run(
         StepKind::Command,
         "Restart the DaemonSet, which writes the new list to the nodes",
         restart,
     );
-    remedy.steps.push(renew(ctx, owner, pods, Needs::NewProxy, "only new pods get the new list"));
-    remedy
+    remedy.with(renew(ctx, owner, pods, Needs::NewProxy, "only new pods get the new list"))
 }

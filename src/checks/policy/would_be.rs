@@ -20,7 +20,7 @@ use crate::objects::{
 use crate::version::LinkerdVersion;
 
 /// The inputs of a prediction, and the missing ones.
-pub(super) struct Known<'c, 'a> {
+pub(super) struct PredictionInputs<'c, 'a> {
     pub(super) ctx: &'c Context<'a>,
     pub(super) statuses: Statuses<'a>,
     /// The installed release, if known.
@@ -35,7 +35,7 @@ pub(super) struct Known<'c, 'a> {
 ///
 /// # Errors
 /// If there is no policy controller, or its version is unknown.
-pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjudged> {
+pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<PredictionInputs<'c, 'a>, Unjudged> {
     let version = installed(ctx)?.map(|(version, _)| version);
     let namespace = ctx.namespaces().control_plane.as_str();
     let quirks = Quirks::from_version(version.as_ref(), ctx.knowledge);
@@ -84,7 +84,7 @@ pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjud
     };
     let writes = Writes::from_version(version.as_ref(), ctx.knowledge);
     let statuses = Statuses::new(writes, &cluster, objects);
-    Ok(Known { ctx, statuses, version, partial, networks_unknown })
+    Ok(PredictionInputs { ctx, statuses, version, partial, networks_unknown })
 }
 
 /// The available objects of a kind from a CustomResourceDefinition, and why there may be more.
@@ -95,7 +95,7 @@ fn there<'a, K: Listed>(ctx: &Context<'a>) -> (&'a [K::Object], Option<Missing>)
     }
 }
 
-impl Known<'_, '_> {
+impl PredictionInputs<'_, '_> {
     /// Whether an answer is certain although it depends on the absence of objects of a kind. If not, this
     /// is noted.
     fn certain(&self, rests_on: Option<Kind>) -> bool {

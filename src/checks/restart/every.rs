@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::one::{KEEPS_PROXY, STATIC, each_deleted};
 use super::rollouts::{Inject, Needs, Rollouts};
 use crate::checks::Context;
-use crate::checks::quota::{Obstacle, Refusal};
+use crate::checks::quota::{Obstacle, QuotaRefusal};
 use crate::checks::upgrade::{cli_of, injector_awaited, release_of_cli};
 use crate::checks::words::some;
 use crate::command::{Call, Command, Line, kubectl};
@@ -188,7 +188,7 @@ struct EveryStep {
     namespaces: BTreeMap<String, Meshed>,
     by_hand: BTreeSet<String>,
     in_git: BTreeSet<String>,
-    refused: BTreeMap<Refusal, BTreeSet<String>>,
+    refused: BTreeMap<QuotaRefusal, BTreeSet<String>>,
     is_injected: bool,
     is_paused: bool,
     is_on_delete: bool,

@@ -2,7 +2,7 @@
 //! answer a single question. Uses the findings and steps of the checks, so that both give the same advice.
 
 use super::{Needs, renew};
-use crate::checks::context::Run;
+use crate::checks::context::RunInput;
 use crate::checks::joins::Joins;
 use crate::checks::{Check, Context, Settings, certificates, evaluate};
 use crate::command::Connection;
@@ -53,7 +53,7 @@ impl<'a> Issuance<'a> {
         let check = certificates::TABLE.iter().find(|check| check.id == RESTARTED)?;
         let (settings, joins) = (Settings::default(), Joins::default());
         let run =
-            Run { cluster: self.cluster, knowledge: self.knowledge, settings: &settings, joins: &joins };
+            RunInput { cluster: self.cluster, knowledge: self.knowledge, settings: &settings, joins: &joins };
         let ctx = Context::new(check.id, check.card(), run);
         let owners = ctx.owners();
         let owner = owners.owner(pod);

@@ -21,7 +21,7 @@ pub(in crate::checks) const BUNDLE: &str = "bundle-current.crt";
 
 /// The certificates that a change keeps, and for which it has files of the current ones.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Kept {
+pub(super) struct KeptCertificates {
     pub(super) issuer: bool,
     pub(super) anchors: bool,
     /// Whether a step before it writes the file of the trust anchors.
@@ -66,7 +66,7 @@ fn gives(text: &str, key: &str) -> bool {
     text.contains(&format!("{KEY_OPTION} {key} ")) || text.contains(&format!("{KEY_VALUE}={key}"))
 }
 
-impl Kept {
+impl KeptCertificates {
     /// The lines that write the files.
     fn lines(self, ctx: &Context<'_>) -> Vec<Line> {
         let anchors = (self.anchors && !self.has_bundle).then(|| anchors_to_file(ctx, BUNDLE));
@@ -120,12 +120,12 @@ pub(super) fn kept<'a>(ctx: &Context<'_>, mut options: Options<'a>) -> Options<'
     if options.stores_current || !(uses_stored_values(ctx) || managed_by(ctx).is_rendered_by_cli()) {
         return options;
     }
-    options.kept = Kept {
+    options.kept = KeptCertificates {
         issuer: !options.sets(super::CERTIFICATE) && is_other(ctx),
         anchors: !options.sets(ANCHORS) && may_store_others(ctx),
         has_bundle: options.bundle.is_some(),
     };
-    let Kept { issuer, anchors, .. } = options.kept;
+    let KeptCertificates { issuer, anchors, .. } = options.kept;
     let bundle = options.bundle.unwrap_or(BUNDLE);
     let options = if anchors { options.anchors(bundle) } else { options };
     if issuer { options.pair(CERTIFICATE, KEY) } else { options }

@@ -1,7 +1,7 @@
 //! Settings of the control plane that a step changes.
 
 use super::charts::CONTROL_PLANE;
-use super::current_certificates::Kept;
+use super::current_certificates::KeptCertificates;
 use super::guard::IssuerWritten;
 use super::stored;
 use crate::command::{Arg, helm_set};
@@ -27,7 +27,7 @@ pub(in crate::checks) struct Options<'a> {
     /// The file to which a step before it writes the current trust anchors.
     pub(super) bundle: Option<&'static str>,
     /// What it keeps by setting the current certificates.
-    pub(super) kept: Kept,
+    pub(super) kept: KeptCertificates,
     /// What to change in the stored values first, because the CLI refuses them before it applies any option.
     pub(super) stored_first: Option<String>,
 }

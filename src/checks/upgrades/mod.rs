@@ -1,7 +1,7 @@
 //! Checks of a planned upgrade (`--to`): breaking changes and other changes for the current cluster. Checks
 //! of the installed release also run for the target if their cards are marked `rehearsed`.
 
-use super::context::Run;
+use super::context::RunInput;
 use super::control_plane::installation::of_control_plane;
 use super::{Check, Context, Unjudged, find, row};
 use crate::finding::{Evidence, Finding};
@@ -76,7 +76,7 @@ pub fn is_downgrade(finding: &Finding) -> bool {
 }
 
 /// The releases of an upgrade in order, the target last; empty if the target is not a later release.
-pub(super) fn releases(run: &Run<'_>) -> Vec<LinkerdVersion> {
+pub(super) fn releases(run: &RunInput<'_>) -> Vec<LinkerdVersion> {
     let Some(check) = find(PLANNED) else { return Vec::new() };
     let context = Context::new(check.id, check.card(), *run);
     let Ok(way) = Upgrade::from_context(&context) else { return Vec::new() };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Upgrade;
-use super::target_images::{Part, TargetImages};
+use super::target_images::{PodOwner, TargetImages};
 use crate::checks::Context;
 use crate::command::{Command, Line, kubectl, program};
 use crate::finding::{Evidence, Remedy, StepKind};
@@ -85,8 +85,8 @@ fn images(
     let changed = |pod: &Pod| -> Vec<String> {
         let meta = &pod.metadata;
         let is_own = meta.namespace == home && meta.label(COMPONENT).is_some();
-        let own = is_own.then_some(Part::ControlPlane);
-        let part = if cni::is_installer_pod(pod) { Some(Part::LinkerdCni) } else { own };
+        let own = is_own.then_some(PodOwner::ControlPlane);
+        let part = if cni::is_installer_pod(pod) { Some(PodOwner::LinkerdCni) } else { own };
         let Some(part) = part else { return Vec::new() };
         let (today, then) = target.changed(part, [meta, &none], &pod.spec);
         let pairs = today.iter().zip(then).filter(|(before, after)| before.image != after.image);

@@ -50,7 +50,7 @@ pub(super) struct TargetImages<'c, 'a> {
 
 /// The owner of a pod, which decides the containers that the upgrade changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PodOwner {
     ControlPlane,
     Extension,
     LinkerdCni,
@@ -92,7 +92,7 @@ impl<'c, 'a> TargetImages<'c, 'a> {
     /// The containers of a pod or template: currently, and with the target.
     pub(super) fn changed(
         &self,
-        part: Part,
+        part: PodOwner,
         inherited: [&Meta; 2],
         spec: &PodSpec,
     ) -> (Vec<Placed>, Vec<Placed>) {
@@ -116,7 +116,7 @@ impl<'c, 'a> TargetImages<'c, 'a> {
         let has_own_choice = inherited.iter().any(|meta| {
             meta.annotations.iter().any(|(key, _)| may_be_linkerds(key) && key.ends_with(NATIVE))
         });
-        if self.native && !has_own_choice && part != Part::LinkerdCni {
+        if self.native && !has_own_choice && part != PodOwner::LinkerdCni {
             let proxies = then.iter_mut().filter(|one| one.name == PROXY_CONTAINER);
             proxies.for_each(|proxy| (proxy.init, proxy.native) = (true, true));
         }
@@ -124,10 +124,10 @@ impl<'c, 'a> TargetImages<'c, 'a> {
     }
 
     /// The image of a container with the target; `None` if it stays.
-    fn image(&self, part: Part, one: &Placed, is_pinned: bool) -> Option<String> {
+    fn image(&self, part: PodOwner, one: &Placed, is_pinned: bool) -> Option<String> {
         let name = one.name.as_str();
         let injected = OF_PROXY.contains(&name) || [INIT_CONTAINER, DEBUG_CONTAINER].contains(&name);
-        if !injected && part == Part::Meshed {
+        if !injected && part == PodOwner::Meshed {
             return None;
         }
         let image: ImageRef = one.image.parse().ok()?;
@@ -135,13 +135,13 @@ impl<'c, 'a> TargetImages<'c, 'a> {
         if image.digest.is_some() {
             return None;
         }
-        if part == Part::LinkerdCni && name == INSTALLER {
+        if part == PodOwner::LinkerdCni && name == INSTALLER {
             return Some(self.on_channel(&image, self.plugin.as_deref()?));
         }
         let fixed = match part {
             _ if OF_PROXY.contains(&name) => is_pinned || self.pins_proxy,
-            Part::ControlPlane => !injected && self.pins_controllers,
-            Part::Extension | Part::LinkerdCni | Part::Meshed => false,
+            PodOwner::ControlPlane => !injected && self.pins_controllers,
+            PodOwner::Extension | PodOwner::LinkerdCni | PodOwner::Meshed => false,
         };
         let of_release = [Channel::Edge, Channel::Stable, Channel::Enterprise]
             .map(|channel| format!("{}-", channel.prefix()));

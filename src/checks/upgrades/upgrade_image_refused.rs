@@ -14,7 +14,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::{Item, Kind};
 use crate::objects::{Listed, Namespace, Pod, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding};
 use crate::version::K8sMinor;
-use policy::{Policy, selects};
+use policy::{ImagePolicy, selects};
 use request::Request;
 
 /// The first Kubernetes that serves the kinds at v1.
@@ -26,8 +26,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bindings = list::<ValidatingAdmissionPolicyBinding>(ctx)?;
     let namespaces = ctx.partial_list::<Namespace>()?;
     let pods = ctx.partial_list::<Pod>()?;
-    let policies: Vec<_> =
-        policies.iter().filter_map(Policy::read).filter_map(|policy| enforced(policy, bindings)).collect();
+    let policies: Vec<_> = policies
+        .iter()
+        .filter_map(ImagePolicy::read)
+        .filter_map(|policy| enforced(policy, bindings))
+        .collect();
     if policies.is_empty() {
         return Ok(Vec::new().into());
     }
@@ -55,9 +58,9 @@ fn list<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a [K::Object], Unjudged> {
 
 /// A policy with the bindings that deny; `None` without any.
 fn enforced<'a>(
-    policy: Policy<'a>,
+    policy: ImagePolicy<'a>,
     bindings: &'a [ValidatingAdmissionPolicyBinding],
-) -> Option<(Policy<'a>, Vec<&'a ValidatingAdmissionPolicyBinding>)> {
+) -> Option<(ImagePolicy<'a>, Vec<&'a ValidatingAdmissionPolicyBinding>)> {
     let name = &policy.object.metadata.name;
     let denies = |one: &ValidatingAdmissionPolicyBinding| {
         one.spec.policy_name == *name && one.spec.validation_actions.iter().any(|action| action == "Deny")
@@ -70,7 +73,7 @@ fn enforced<'a>(
 fn of_policy(
     ctx: &Context<'_>,
     way: &Upgrade<'_>,
-    policy: &Policy<'_>,
+    policy: &ImagePolicy<'_>,
     bindings: &[&ValidatingAdmissionPolicyBinding],
     requests: &[Request<'_>],
     namespaces: &BTreeMap<&str, &Namespace>,
@@ -124,7 +127,7 @@ fn of_policy(
 fn finding(
     ctx: &Context<'_>,
     way: &Upgrade<'_>,
-    policy: &Policy<'_>,
+    policy: &ImagePolicy<'_>,
     binding: &ValidatingAdmissionPolicyBinding,
     request: &Request<'_>,
     (path, expression): &(String, String),

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::Upgrade;
 use crate::checks::control_plane::installation::values;
-use crate::checks::quota::{self, Obstacle, Refusal, Rolled};
+use crate::checks::quota::{self, Obstacle, QuotaRefusal, Rolled};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -100,7 +100,7 @@ fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
 
 fn refused(ctx: &Context<'_>, deployment: &Workload, obstacle: &Obstacle) -> Finding {
     let (message, command, act, text) = match obstacle.refusal {
-        Refusal::Room => (
+        QuotaRefusal::Room => (
             "The rollout hangs: it starts a new pod before it stops an old one, and the namespace's quota \
              has no room for another pod",
             "describe resourcequota",
@@ -108,20 +108,20 @@ fn refused(ctx: &Context<'_>, deployment: &Workload, obstacle: &Obstacle) -> Fin
             "Raise the quota by one pod of the Deployment during the upgrade, or set maxUnavailable of its \
              update strategy to 1",
         ),
-        Refusal::ReplicaSet => (
+        QuotaRefusal::ReplicaSet => (
             "The rollout hangs: it needs a new ReplicaSet, and the namespace's quota has no room for another one",
             "describe resourcequota",
             "List the quota's limits and usage",
             "Raise the quota by one ReplicaSet for each Deployment, or lower their revisionHistoryLimit",
         ),
-        Refusal::Unstated => (
+        QuotaRefusal::Unstated => (
             "The API server refuses the new pods: a quota requires an amount of every container, and one states none",
             "describe resourcequota",
             "List the quota's limits and usage",
             "Give the namespace a LimitRange with defaults for containers, set the amount in the chart \
              values, or remove it from the quota",
         ),
-        Refusal::Bounds => (
+        QuotaRefusal::Bounds => (
             "The API server refuses the new pods: the amounts of a container are outside of the namespace's LimitRange",
             "describe limitrange",
             "List the bounds",
@@ -132,12 +132,12 @@ fn refused(ctx: &Context<'_>, deployment: &Workload, obstacle: &Obstacle) -> Fin
         .run(StepKind::Command, act, kubectl().namespace(&deployment.metadata.namespace).words(command))
         .step(StepKind::Note, text);
     let parameter = match obstacle.refusal {
-        Refusal::Room => "quota",
-        Refusal::ReplicaSet => "replicasets",
-        Refusal::Unstated => "unstated",
-        Refusal::Bounds => "limit-range",
+        QuotaRefusal::Room => "quota",
+        QuotaRefusal::ReplicaSet => "replicasets",
+        QuotaRefusal::Unstated => "unstated",
+        QuotaRefusal::Bounds => "limit-range",
     };
-    let name = if obstacle.refusal == Refusal::Bounds { "LimitRange" } else { "Quota" };
+    let name = if obstacle.refusal == QuotaRefusal::Bounds { "LimitRange" } else { "Quota" };
     finding(ctx, deployment, message, remedy)
         .parameter(parameter)
         .evidence(Evidence::other(name, &obstacle.object))

@@ -218,12 +218,11 @@ fn remedy(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[Stri
              next step",
         );
     }
-    remedy.steps.push(renew(
+    remedy.with(renew(
         ctx,
         owner,
         pods,
         Needs::NewProxy,
         "new pods get the proxy of the installed control plane",
-    ));
-    remedy
+    ))
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use crate::checks::control_plane::control_plane_restarting::last_end;
 use crate::checks::control_plane::installation::of_control_plane;
-use crate::checks::rewrite::{self, Act, Change};
+use crate::checks::rewrite::{self, Act, KeyChange};
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -245,7 +245,8 @@ impl Affected<'_> {
             Some((key.as_str(), corrected.value(present.get(key)?.as_str()?)))
         });
         let changed: Vec<(&str, Option<String>)> = changed.collect();
-        let changes: Vec<Change<'_>> = changed.iter().map(|(key, value)| (*key, value.as_deref())).collect();
+        let changes: Vec<KeyChange<'_>> =
+            changed.iter().map(|(key, value)| (*key, value.as_deref())).collect();
         let object = Annotated { kind: object.kind(), meta: &meta, sites: vec![] };
         let act = match changes.iter().all(|(_, value)| value.is_none()) {
             true => Act::Remove(act),

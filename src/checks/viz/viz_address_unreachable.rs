@@ -16,7 +16,7 @@ use super::external_prometheus::external;
 use super::own_services;
 
 /// An address in the arguments of a component.
-struct Setting {
+struct AddressArgument {
     component: &'static str,
     /// Its argument, without dashes.
     flag: &'static str,
@@ -28,22 +28,22 @@ struct Setting {
     effect: &'static str,
 }
 
-const SETTINGS: [Setting; 3] = [
-    Setting {
+const SETTINGS: [AddressArgument; 3] = [
+    AddressArgument {
         component: "metrics-api",
         flag: "prometheus-url",
         value: "prometheusUrl",
         is_url: true,
         effect: "linkerd viz and the dashboard have no metrics to show",
     },
-    Setting {
+    AddressArgument {
         component: "web",
         flag: "grafana-addr",
         value: "grafana.url",
         is_url: false,
         effect: "links from the dashboard to Grafana fail",
     },
-    Setting {
+    AddressArgument {
         component: "web",
         flag: "jaeger-addr",
         value: "jaegerUrl",
@@ -102,7 +102,11 @@ pub(super) fn other_prometheus<'a>(
 }
 
 /// The Deployment of a component and the address in its arguments.
-fn written<'a>(deployments: &'a [Workload], viz: &str, setting: &Setting) -> Option<(&'a Workload, &'a str)> {
+fn written<'a>(
+    deployments: &'a [Workload],
+    viz: &str,
+    setting: &AddressArgument,
+) -> Option<(&'a Workload, &'a str)> {
     let deployment = deployments.iter().find(|deployment| {
         let meta = &deployment.metadata;
         meta.namespace == viz
@@ -124,15 +128,20 @@ fn address(written: &str) -> Option<ServiceAddress<'_>> {
     Some(ServiceAddress { port: parsed.port.or(Some(default)), ..parsed })
 }
 
-fn argument(deployment: &Workload, setting: &Setting, written: &str) -> Evidence {
+fn argument(deployment: &Workload, setting: &AddressArgument, written: &str) -> Evidence {
     let (namespace, name) = deployment.metadata.key();
     let path = format!("spec.template.spec.containers[].args: -{}", setting.flag);
     Evidence::field(format!("Deployment {namespace}/{name}"), path, written)
 }
 
-fn with_scheme(ctx: &Context<'_>, setting: &Setting, deployment: &Workload, written: &str) -> Finding {
+fn with_scheme(
+    ctx: &Context<'_>,
+    setting: &AddressArgument,
+    deployment: &Workload,
+    written: &str,
+) -> Finding {
     let (namespace, name) = deployment.metadata.key();
-    let Setting { value, effect, .. } = setting;
+    let AddressArgument { value, effect, .. } = setting;
     let host = written.split_once("://").map_or(written, |(_, rest)| rest);
     let message = format!("{value} contains a scheme, but the dashboard expects a host and a port: {effect}");
     ctx.finding(Subject::object(Kind::Deployment, namespace, name), message)
@@ -148,15 +157,15 @@ fn with_scheme(ctx: &Context<'_>, setting: &Setting, deployment: &Workload, writ
 }
 
 /// The remedy that sets the value to an address which the reader chooses.
-fn with_address(ctx: &Context<'_>, setting: &Setting, of: &str) -> Remedy {
+fn with_address(ctx: &Context<'_>, setting: &AddressArgument, of: &str) -> Remedy {
     let form = if setting.is_url { "a URL" } else { "HOST:PORT" };
     let why = format!(" with {} set to ADDRESS, {of} as {form}", setting.value);
     let set = Arg::from(format!("{}=", setting.value)).then(Arg::placeholder("ADDRESS"));
     reinstall_with(ctx, Remedy::new(), Extension::Viz, &why, &[set])
 }
 
-fn no_service(ctx: &Context<'_>, setting: &Setting, address: ServiceAddress<'_>) -> Finding {
-    let Setting { component, value, effect, .. } = setting;
+fn no_service(ctx: &Context<'_>, setting: &AddressArgument, address: ServiceAddress<'_>) -> Finding {
+    let AddressArgument { component, value, effect, .. } = setting;
     let ServiceAddress { namespace, name, .. } = address;
     let message = format!("{component} of viz uses this Service, which does not exist: {effect}");
     let remedy = with_address(ctx, setting, "an existing Service");
@@ -166,8 +175,13 @@ fn no_service(ctx: &Context<'_>, setting: &Setting, address: ServiceAddress<'_>)
         .remedy(remedy)
 }
 
-fn no_port(ctx: &Context<'_>, setting: &Setting, address: ServiceAddress<'_>, service: &Service) -> Finding {
-    let Setting { component, value, effect, .. } = setting;
+fn no_port(
+    ctx: &Context<'_>,
+    setting: &AddressArgument,
+    address: ServiceAddress<'_>,
+    service: &Service,
+) -> Finding {
+    let AddressArgument { component, value, effect, .. } = setting;
     let (namespace, name) = service.metadata.key();
     let port = address.port.unwrap_or_default();
     let numbers: Vec<String> =
@@ -183,8 +197,13 @@ fn no_port(ctx: &Context<'_>, setting: &Setting, address: ServiceAddress<'_>, se
         .remedy(remedy)
 }
 
-fn no_endpoint(ctx: &Context<'_>, setting: &Setting, service: &Service, cause: &NoEndpoint<'_>) -> Finding {
-    let Setting { component, value, effect, .. } = setting;
+fn no_endpoint(
+    ctx: &Context<'_>,
+    setting: &AddressArgument,
+    service: &Service,
+    cause: &NoEndpoint<'_>,
+) -> Finding {
+    let AddressArgument { component, value, effect, .. } = setting;
     let (namespace, name) = service.metadata.key();
     let message = format!(
         "{component} of viz uses this Service, and none of its endpoints is ready, because {cause}: {effect}"

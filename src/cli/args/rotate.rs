@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::{Connection, EvidenceArgs, Verbosity};
-use crate::checks::rotation::{Stage, Statements, Subject};
+use crate::checks::rotation::{RotationSubject, Stage, Statements};
 use crate::cli::values::time;
 
 /// `meshdoctor rotate`.
@@ -117,11 +117,11 @@ impl Rotate {
         // Only the replacement of the issuer is a step of both rotations.
         let by_step = self.may.map(StageArg::stage).filter(|stage| *stage != Stage::ReplaceIssuer);
         let named = self.of.map(|of| match of {
-            Rotated::Anchor => Subject::Anchor,
-            Rotated::Issuer => Subject::Issuer,
+            Rotated::Anchor => RotationSubject::Anchor,
+            Rotated::Issuer => RotationSubject::Issuer,
         });
         Statements {
-            of: named.or(by_step.map(|_| Subject::Anchor)),
+            of: named.or(by_step.map(|_| RotationSubject::Anchor)),
             issuer_since: self.issuer_since,
             bundle_since: self.bundle_since,
             linked_clusters: self.confirm.contains(&Confirmed::LinkedClusters),

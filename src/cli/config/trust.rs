@@ -190,14 +190,14 @@ pub(super) fn is_of_gate(command: &str, flag: &str) -> bool {
 }
 
 /// A file that was found, and the run that it applies to.
-pub(super) struct Found<'a> {
+pub(super) struct FoundConfig<'a> {
     /// The file.
     pub(super) path: &'a Path,
     /// `check --verify`, which has a stricter default gate.
     pub(super) verifies: bool,
 }
 
-impl Found<'_> {
+impl FoundConfig<'_> {
     /// Reason why a setting for this command is rejected; `None` if it is allowed.
     pub(super) fn refuses(&self, command: &str, setting: &Setting) -> Option<String> {
         let value = setting.value.as_deref().unwrap_or_default();
@@ -390,7 +390,7 @@ mod tests {
             written: super::super::ValueForm::Truth,
             line: 1,
         };
-        let found = Found { path: Path::new("meshdoctor.toml"), verifies: false };
+        let found = FoundConfig { path: Path::new("meshdoctor.toml"), verifies: false };
         assert!(found.refuses("check", &setting).is_some());
     }
 }

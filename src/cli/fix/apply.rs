@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use super::cluster::{Cluster, Reading};
+use super::cluster::{FixCluster, Reading};
 use crate::cli::output::print_line;
 use crate::cli::stop::Stop;
 use crate::command::{self, own};
@@ -28,7 +28,7 @@ enum Confirmation {
 /// # Errors
 /// A step failed, or the cluster cannot be read again.
 pub(super) fn run(
-    cluster: &Cluster<'_>,
+    cluster: &FixCluster<'_>,
     reading: &Reading,
     plan: &JudgedPlan,
 ) -> anyhow::Result<Option<Report>> {

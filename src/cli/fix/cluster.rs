@@ -17,7 +17,7 @@ use crate::report::Report;
 use crate::source::change::Set;
 
 /// A cluster, live or captured, and the questions to it.
-pub(super) struct Cluster<'a> {
+pub(super) struct FixCluster<'a> {
     args: &'a Fix,
     check: args::Check,
     policy: Policy,
@@ -28,17 +28,17 @@ pub(super) struct Cluster<'a> {
 
 /// One reading of the cluster.
 pub(super) struct Reading {
-    kept: change::Kept,
+    kept: change::ReplayedEvidence,
     settings: Settings,
     pub(super) report: Report,
 }
 
-impl<'a> Cluster<'a> {
+impl<'a> FixCluster<'a> {
     /// From the flags.
     ///
     /// # Errors
     /// Wrong usage.
-    pub(super) fn new(args: &'a Fix) -> anyhow::Result<Cluster<'a>> {
+    pub(super) fn new(args: &'a Fix) -> anyhow::Result<FixCluster<'a>> {
         let check = args.as_check();
         let policy = request::policy(&check)?;
         let checks = request::select(&policy, Knowledge::embedded())?;
@@ -46,7 +46,7 @@ impl<'a> Cluster<'a> {
         let mut items = policy::run_items(&checks);
         items.insert(Item::List(Kind::Namespace));
         change::items(&mut items);
-        Ok(Cluster { args, check, policy, checks, settings, items })
+        Ok(FixCluster { args, check, policy, checks, settings, items })
     }
 
     /// Reads and checks the cluster.

@@ -21,7 +21,7 @@ pub(super) const TOO_LARGE: &str = "too large to show";
 /// The answer of a tool.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answer {
+pub(super) struct ToolAnswer {
     /// The exit status of the command: 0 fine, 1 findings, 4 not checked.
     pub(super) status: u8,
     /// The meaning of the status.
@@ -79,7 +79,7 @@ pub(super) struct Whole {
 
 impl Whole {
     /// The answer with the elements of the list from this index on.
-    pub(super) fn answer(&self, from: usize) -> Answer {
+    pub(super) fn answer(&self, from: usize) -> ToolAnswer {
         let mut shortened = BTreeSet::new();
         let mut document = Value::Object(self.head());
         shorten(&mut document, MOST / 2, &mut shortened);
@@ -109,7 +109,7 @@ impl Whole {
             Value::Object(document) => document,
             _ => Map::new(),
         };
-        Answer {
+        ToolAnswer {
             status: self.status,
             meaning: meaning(self.status).to_owned(),
             notes: notes.collect(),

@@ -8,7 +8,7 @@ use super::answer::TOO_LARGE;
 
 /// A kind of document, by the name of its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Document {
+pub(super) enum DocumentKind {
     Report,
     /// The part of a report about missing evidence.
     Coverage,
@@ -27,27 +27,27 @@ pub(super) enum Document {
     Defects,
 }
 
-impl Document {
+impl DocumentKind {
     /// Its name, and the text of its schema.
     fn schema(self) -> (&'static str, &'static str) {
         match self {
-            Document::Report | Document::Coverage => {
+            DocumentKind::Report | DocumentKind::Coverage => {
                 ("report", include_str!("../../../docs/schema/report.v1.json"))
             }
-            Document::Check => ("check", include_str!("../../../docs/schema/check.v1.json")),
-            Document::Explanation => {
+            DocumentKind::Check => ("check", include_str!("../../../docs/schema/check.v1.json")),
+            DocumentKind::Explanation => {
                 ("explanation", include_str!("../../../docs/schema/explanation.v1.json"))
             }
-            Document::Reach => ("reach", include_str!("../../../docs/schema/reach.v1.json")),
-            Document::Policy => ("policy", include_str!("../../../docs/schema/policy.v1.json")),
-            Document::Outbound => ("outbound", include_str!("../../../docs/schema/outbound.v1.json")),
-            Document::Injection => ("injection", include_str!("../../../docs/schema/injection.v1.json")),
-            Document::Fix => ("fix", include_str!("../../../docs/schema/fix.v1.json")),
-            Document::FixText => ("fix-text", FIX_TEXT),
-            Document::Rotation => ("rotation", include_str!("../../../docs/schema/rotation.v1.json")),
-            Document::Diff => ("diff", include_str!("../../../docs/schema/diff.v1.json")),
-            Document::List => ("list", include_str!("../../../docs/schema/list.v1.json")),
-            Document::Defects => ("defects", include_str!("../../../docs/schema/defects.v1.json")),
+            DocumentKind::Reach => ("reach", include_str!("../../../docs/schema/reach.v1.json")),
+            DocumentKind::Policy => ("policy", include_str!("../../../docs/schema/policy.v1.json")),
+            DocumentKind::Outbound => ("outbound", include_str!("../../../docs/schema/outbound.v1.json")),
+            DocumentKind::Injection => ("injection", include_str!("../../../docs/schema/injection.v1.json")),
+            DocumentKind::Fix => ("fix", include_str!("../../../docs/schema/fix.v1.json")),
+            DocumentKind::FixText => ("fix-text", FIX_TEXT),
+            DocumentKind::Rotation => ("rotation", include_str!("../../../docs/schema/rotation.v1.json")),
+            DocumentKind::Diff => ("diff", include_str!("../../../docs/schema/diff.v1.json")),
+            DocumentKind::List => ("list", include_str!("../../../docs/schema/list.v1.json")),
+            DocumentKind::Defects => ("defects", include_str!("../../../docs/schema/defects.v1.json")),
         }
     }
 }
@@ -73,7 +73,7 @@ pub(super) const COVERAGE: [&str; 4] = ["schema", "subject", "verdict", "coverag
 ///
 /// # Errors
 /// A schema is not JSON.
-pub(super) fn typed(mut answer: JsonObject, documents: &[Document]) -> Result<JsonObject, String> {
+pub(super) fn typed(mut answer: JsonObject, documents: &[DocumentKind]) -> Result<JsonObject, String> {
     let mut definitions = answer.get("$defs").and_then(Value::as_object).cloned().unwrap_or_default();
     let mut forms = Vec::new();
     for document in documents {
@@ -82,8 +82,8 @@ pub(super) fn typed(mut answer: JsonObject, documents: &[Document]) -> Result<Js
             serde_json::from_str(text).map_err(|error| format!("{name}: {error}"))?;
         if let Some(Value::Object(fields)) = schema.get_mut("properties") {
             match document {
-                Document::Coverage => fields.retain(|field, _| COVERAGE.contains(&field.as_str())),
-                Document::Report => fields.retain(|field, _| !WITHOUT.contains(&field.as_str())),
+                DocumentKind::Coverage => fields.retain(|field, _| COVERAGE.contains(&field.as_str())),
+                DocumentKind::Report => fields.retain(|field, _| !WITHOUT.contains(&field.as_str())),
                 _ => {}
             }
         }

@@ -17,7 +17,7 @@ use super::super::args::Mcp;
 use super::super::output;
 use super::super::signals::{Signals, ends_when};
 use super::super::stop::Stop;
-use super::answer::Answer;
+use super::answer::ToolAnswer;
 use super::documents;
 use super::session::Session;
 use super::tools::{TOOLS, Tool};
@@ -137,7 +137,7 @@ fn started(
     arguments: JsonObject,
     permit: OwnedSemaphorePermit,
     ends: watch::Receiver<bool>,
-) -> std::io::Result<oneshot::Receiver<anyhow::Result<Answer>>> {
+) -> std::io::Result<oneshot::Receiver<anyhow::Result<ToolAnswer>>> {
     let (done, answered) = oneshot::channel();
     let session = Arc::clone(session);
     let call = move || {
@@ -163,7 +163,7 @@ fn listed(tool: &Tool) -> Result<Listed, String> {
         .open_world(false);
     let schema = without_formats((tool.schema)()?.as_ref().clone());
     let listed = Listed::new(tool.name, tool.about, schema).with_title(tool.title).annotate(annotations);
-    let answer = rmcp::handler::server::tool::schema_for_output::<Answer>();
+    let answer = rmcp::handler::server::tool::schema_for_output::<ToolAnswer>();
     let answer = documents::typed(without_formats(answer.as_ref().clone()), tool.documents)?;
     Ok(listed.with_raw_output_schema(Arc::new(answer)))
 }
@@ -181,7 +181,7 @@ fn without_formats(mut schema: JsonObject) -> JsonObject {
     each.collect()
 }
 
-fn result(answer: &Answer) -> Result<CallToolResponse, ErrorData> {
+fn result(answer: &ToolAnswer) -> Result<CallToolResponse, ErrorData> {
     let failed = |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
     // The text keeps the order of the fields, the most important first.
     let text = serde_json::to_string(answer).map_err(failed)?;

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::super::args::{Confirmed, Rotated, StageArg, TrafficArg};
 use super::super::stop::Stop;
-use super::answer::Answer;
-use super::documents::{COVERAGE, Document, WITHOUT};
+use super::answer::ToolAnswer;
+use super::documents::{COVERAGE, DocumentKind, WITHOUT};
 use super::session::{Ran, Session, Shape};
 
 /// Maximum size of manifests in an argument, in bytes.
@@ -34,9 +34,9 @@ pub(super) struct Tool {
     /// The JSON Schema of the arguments.
     pub(super) schema: fn() -> Result<Arc<JsonObject>, String>,
     /// The documents that it answers with.
-    pub(super) documents: &'static [Document],
+    pub(super) documents: &'static [DocumentKind],
     /// Answers a call.
-    pub(super) call: fn(&Session, JsonObject) -> anyhow::Result<Answer>,
+    pub(super) call: fn(&Session, JsonObject) -> anyhow::Result<ToolAnswer>,
 }
 
 /// The tools, in the order in which a client lists them.
@@ -47,7 +47,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "Diagnose the mesh: findings with cause, evidence and repair steps, the worst first, and one repair \
                 plan. The answer names the report, for diff and coverage.",
         schema: schema::<CheckArguments>,
-        documents: &[Document::Report],
+        documents: &[DocumentKind::Report],
         call: |session, arguments| check(session, &parsed(arguments)?),
     },
     Tool {
@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 text: a log line, the header l5d-proxy-error, a status code with its headers, an event message, or an \
                 exit code of a Linkerd program.",
         schema: schema::<ExplainArguments>,
-        documents: &[Document::Check, Document::Explanation],
+        documents: &[DocumentKind::Check, DocumentKind::Explanation],
         call: |session, arguments| explain(session, &parsed(arguments)?),
     },
     Tool {
@@ -66,7 +66,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "Trace a connection between two workloads step by step, and show where it fails; or, with only a \
                 namespace, which of its workloads can connect to which Service ports.",
         schema: schema::<ReachArguments>,
-        documents: &[Document::Reach],
+        documents: &[DocumentKind::Reach],
         call: |session, arguments| reach(session, &parsed(arguments)?),
     },
     Tool {
@@ -75,7 +75,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "The effective policy of workload ports: who may connect, why, and which policies have no effect. \
                 With to, the outbound policy of clients for a Service.",
         schema: schema::<PolicyArguments>,
-        documents: &[Document::Policy, Document::Outbound],
+        documents: &[DocumentKind::Policy, DocumentKind::Outbound],
         call: |session, arguments| policy(session, &parsed(arguments)?),
     },
     Tool {
@@ -84,7 +84,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "Which pods the injector would give a proxy and why, the annotations that take effect, and the \
                 resulting proxy settings; of the cluster, or of manifests given as text.",
         schema: schema::<InjectionArguments>,
-        documents: &[Document::Injection],
+        documents: &[DocumentKind::Injection],
         call: |session, arguments| injection(session, &parsed(arguments)?),
     },
     Tool {
@@ -92,7 +92,7 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "Preview an upgrade",
         about: "Preview an upgrade of Linkerd: what it breaks and changes on this cluster, and the plan in order.",
         schema: schema::<RehearseArguments>,
-        documents: &[Document::Report],
+        documents: &[DocumentKind::Report],
         call: |session, arguments| rehearse(session, &parsed(arguments)?),
     },
     Tool {
@@ -101,7 +101,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "Check the cluster as it would be with these manifests applied: what the change introduces, what it \
                 fixes, and what stays. Nothing is applied.",
         schema: schema::<WithArguments>,
-        documents: &[Document::Report],
+        documents: &[DocumentKind::Report],
         call: |session, arguments| with(session, &parsed(arguments)?),
     },
     Tool {
@@ -111,7 +111,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 format, the lines of a shell script, of patches for a kustomization, or of chart values. Nothing is \
                 run or written.",
         schema: schema::<FixArguments>,
-        documents: &[Document::Fix, Document::FixText],
+        documents: &[DocumentKind::Fix, DocumentKind::FixText],
         call: |session, arguments| fix(session, &parsed(arguments)?),
     },
     Tool {
@@ -120,7 +120,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "The state of a rotation of the trust anchor or the issuer, its next safe step with the commands, and \
                 the steps that must wait.",
         schema: schema::<RotateArguments>,
-        documents: &[Document::Rotation],
+        documents: &[DocumentKind::Rotation],
         call: |session, arguments| rotate(session, &parsed(arguments)?),
     },
     Tool {
@@ -128,7 +128,7 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "Compare two reports",
         about: "Compare two reports of this server: new, changed, fixed and unchanged findings.",
         schema: schema::<DiffArguments>,
-        documents: &[Document::Diff],
+        documents: &[DocumentKind::Diff],
         call: |session, arguments| diff(session, parsed(arguments)?),
     },
     Tool {
@@ -137,7 +137,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "What was not checked completely: each missing piece of evidence, the reason, the affected checks, and \
                 how to provide it.",
         schema: schema::<CoverageArguments>,
-        documents: &[Document::Coverage],
+        documents: &[DocumentKind::Coverage],
         call: |session, arguments| coverage(session, &parsed(arguments)?),
     },
     Tool {
@@ -145,7 +145,7 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "List the checks",
         about: "The checks, with severity and required evidence; or the known defects of Linkerd releases.",
         schema: schema::<ListArguments>,
-        documents: &[Document::List, Document::Defects],
+        documents: &[DocumentKind::List, DocumentKind::Defects],
         call: |session, arguments| list(session, &parsed(arguments)?),
     },
     Tool {
@@ -379,7 +379,7 @@ fn word<T: ValueEnum>(value: Option<T>) -> Option<String> {
     Some(value?.to_possible_value()?.get_name().to_owned())
 }
 
-fn answer(session: &Session, words: Words, shape: Shape) -> anyhow::Result<Answer> {
+fn answer(session: &Session, words: Words, shape: Shape) -> anyhow::Result<ToolAnswer> {
     Ok(session.keep(session.run(&words.0)?, shape).answer(0))
 }
 
@@ -390,11 +390,11 @@ fn check_words(arguments: &CheckArguments) -> Words {
         .flags("namespace", &arguments.namespaces)
 }
 
-fn check(session: &Session, arguments: &CheckArguments) -> anyhow::Result<Answer> {
+fn check(session: &Session, arguments: &CheckArguments) -> anyhow::Result<ToolAnswer> {
     answer(session, check_words(arguments), REPORT)
 }
 
-fn explain(session: &Session, arguments: &ExplainArguments) -> anyhow::Result<Answer> {
+fn explain(session: &Session, arguments: &ExplainArguments) -> anyhow::Result<ToolAnswer> {
     if arguments.text.trim() == "-" {
         let next = "give the text itself: standard input carries the protocol";
         return Err(Stop::usage("the text is missing", next).into());
@@ -402,7 +402,7 @@ fn explain(session: &Session, arguments: &ExplainArguments) -> anyhow::Result<An
     answer(session, Words::new("explain").operands([&arguments.text]), listing(&["checks"]))
 }
 
-fn reach(session: &Session, arguments: &ReachArguments) -> anyhow::Result<Answer> {
+fn reach(session: &Session, arguments: &ReachArguments) -> anyhow::Result<ToolAnswer> {
     let traffic = word(arguments.traffic);
     let mut words = Words::new("reach").flags("traffic", &traffic).flags("namespace", &arguments.namespace);
     let ends = [&arguments.from, &arguments.to].into_iter().flatten();
@@ -416,7 +416,7 @@ fn reach(session: &Session, arguments: &ReachArguments) -> anyhow::Result<Answer
     answer(session, words.operands(ends), listing(&["calls"]))
 }
 
-fn policy(session: &Session, arguments: &PolicyArguments) -> anyhow::Result<Answer> {
+fn policy(session: &Session, arguments: &PolicyArguments) -> anyhow::Result<ToolAnswer> {
     let outbound = !arguments.to.is_empty();
     let words = Words::new("policy")
         .flags("to", &arguments.to)
@@ -425,7 +425,7 @@ fn policy(session: &Session, arguments: &PolicyArguments) -> anyhow::Result<Answ
     answer(session, words, if outbound { listing(&["calls"]) } else { listing(&["workloads"]) })
 }
 
-fn injection(session: &Session, arguments: &InjectionArguments) -> anyhow::Result<Answer> {
+fn injection(session: &Session, arguments: &InjectionArguments) -> anyhow::Result<ToolAnswer> {
     let words = Words::new("injection").flags("into", &arguments.namespace);
     let ran = match &arguments.manifests {
         None => session.run(&words.operands(&arguments.targets).0)?,
@@ -436,7 +436,7 @@ fn injection(session: &Session, arguments: &InjectionArguments) -> anyhow::Resul
     Ok(session.keep(ran, listing(&["workloads"])).answer(0))
 }
 
-fn rehearse(session: &Session, arguments: &RehearseArguments) -> anyhow::Result<Answer> {
+fn rehearse(session: &Session, arguments: &RehearseArguments) -> anyhow::Result<ToolAnswer> {
     let words = Words::new("check")
         .flags("to", [&arguments.to])
         .flags("to-kubernetes", &arguments.to_kubernetes)
@@ -446,7 +446,7 @@ fn rehearse(session: &Session, arguments: &RehearseArguments) -> anyhow::Result<
     answer(session, words, REPORT)
 }
 
-fn with(session: &Session, arguments: &WithArguments) -> anyhow::Result<Answer> {
+fn with(session: &Session, arguments: &WithArguments) -> anyhow::Result<ToolAnswer> {
     let words = Words::new("check")
         .flags("into", &arguments.namespace)
         .flags("prune", &arguments.prune)
@@ -455,7 +455,7 @@ fn with(session: &Session, arguments: &WithArguments) -> anyhow::Result<Answer> 
     Ok(session.keep(ran, REPORT).answer(0))
 }
 
-fn fix(session: &Session, arguments: &FixArguments) -> anyhow::Result<Answer> {
+fn fix(session: &Session, arguments: &FixArguments) -> anyhow::Result<ToolAnswer> {
     let format = arguments.format.map(|format| match format {
         RepairFormat::Script => "script",
         RepairFormat::Patch => "patch",
@@ -474,7 +474,7 @@ fn fix(session: &Session, arguments: &FixArguments) -> anyhow::Result<Answer> {
     }
 }
 
-fn rotate(session: &Session, arguments: &RotateArguments) -> anyhow::Result<Answer> {
+fn rotate(session: &Session, arguments: &RotateArguments) -> anyhow::Result<ToolAnswer> {
     let confirm: Vec<String> = arguments.confirm.iter().filter_map(|one| word(Some(*one))).collect();
     let words = Words::new("rotate")
         .flags("of", &word(arguments.of))
@@ -510,7 +510,7 @@ fn with_manifests(text: &str, run: impl FnOnce(&String) -> anyhow::Result<Ran>) 
     })
 }
 
-fn diff(session: &Session, arguments: DiffArguments) -> anyhow::Result<Answer> {
+fn diff(session: &Session, arguments: DiffArguments) -> anyhow::Result<ToolAnswer> {
     let before = arguments.before.or_else(|| session.default_before()).ok_or_else(|| {
         Stop::usage("there is no report to compare with", "call check first; its answer names the report")
     })?;
@@ -525,7 +525,7 @@ fn diff(session: &Session, arguments: DiffArguments) -> anyhow::Result<Answer> {
     answer(session, Words::new("diff").operands(&files), listing(&["entries"]))
 }
 
-fn coverage(session: &Session, arguments: &CoverageArguments) -> anyhow::Result<Answer> {
+fn coverage(session: &Session, arguments: &CoverageArguments) -> anyhow::Result<ToolAnswer> {
     let report = match &arguments.report {
         Some(id) => session.stored_answer(id)?,
         None => session.keep(session.run(&check_words(&CheckArguments::default()).0)?, REPORT),
@@ -539,7 +539,7 @@ fn coverage(session: &Session, arguments: &CoverageArguments) -> anyhow::Result<
     Ok(session.keep(ran, listing(&["coverage", "gaps"])).answer(0))
 }
 
-fn list(session: &Session, arguments: &ListArguments) -> anyhow::Result<Answer> {
+fn list(session: &Session, arguments: &ListArguments) -> anyhow::Result<ToolAnswer> {
     let mut words = Words::new("list");
     if arguments.defects {
         words.0.push("--defects".to_owned());
@@ -548,7 +548,7 @@ fn list(session: &Session, arguments: &ListArguments) -> anyhow::Result<Answer> 
     answer(session, words.operands(&arguments.only), shape)
 }
 
-fn next_page(session: &Session, arguments: &PageArguments) -> anyhow::Result<Answer> {
+fn next_page(session: &Session, arguments: &PageArguments) -> anyhow::Result<ToolAnswer> {
     let wrong = || {
         let cause = format!("{:?} is not a cursor", arguments.cursor);
         Stop::usage(cause, "pass the nextCursor of an answer as it is")

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use meshdoctor::render::linkerd::Document;
+use meshdoctor::render::linkerd::LinkerdDocument;
 use serde_json::{Value, json};
 
 use crate::doctor::{Doctor, text};
@@ -121,7 +121,7 @@ impl Beside {
             .output()
             .unwrap();
         let out = String::from_utf8(output.stdout).unwrap();
-        let [document] = <[Document; 1]>::try_from(documents(&out)).unwrap_or_else(|all| {
+        let [document] = <[LinkerdDocument; 1]>::try_from(documents(&out)).unwrap_or_else(|all| {
             panic!("{} documents: {out}\n{}", all.len(), String::from_utf8_lossy(&output.stderr))
         });
         rows(document)
@@ -202,12 +202,12 @@ impl Beside {
     }
 }
 
-pub(super) fn documents(text: &str) -> Vec<Document> {
-    let documents = serde_json::Deserializer::from_str(text).into_iter::<Document>();
+pub(super) fn documents(text: &str) -> Vec<LinkerdDocument> {
+    let documents = serde_json::Deserializer::from_str(text).into_iter::<LinkerdDocument>();
     documents.map(|document| document.unwrap_or_else(|error| panic!("{error}:\n{text}"))).collect()
 }
 
-pub(super) fn rows(document: Document) -> Rows {
+pub(super) fn rows(document: LinkerdDocument) -> Rows {
     let of_category = |category: meshdoctor::render::linkerd::DocumentCategory| {
         let name = category.name;
         let said = move |row: meshdoctor::render::linkerd::DocumentRow| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use meshdoctor::checks::Settings;
 use meshdoctor::checks::rotation::{Phase, Stage, Statements};
 use meshdoctor::collect::collect_now;
-use meshdoctor::inspect::rotation::{Answer, Decision, items};
+use meshdoctor::inspect::rotation::{Decision, RotationAnswer, items};
 use meshdoctor::item::Kind;
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::scene::Scene;
@@ -54,9 +54,14 @@ fn begin(bases: &str) -> (Scene, authorities::Keys) {
     (scene, keys)
 }
 
-fn answer(scene: &Scene) -> Answer {
+fn answer(scene: &Scene) -> RotationAnswer {
     let collected = collect_now(&scene.memory, &items(), &scene.options, None);
-    Answer::read(&collected.cluster, Knowledge::embedded(), &Settings::default(), &Statements::default())
+    RotationAnswer::read(
+        &collected.cluster,
+        Knowledge::embedded(),
+        &Settings::default(),
+        &Statements::default(),
+    )
 }
 
 #[test]

@@ -25,17 +25,17 @@ const SWITCHES: [&str; 16] = [
 ];
 
 /// A kubectl call, split into options and operands.
-pub(super) struct Options<'a> {
+pub(super) struct KubectlOptions<'a> {
     /// The subcommand and the operands.
     pub(super) words: Vec<&'a str>,
     named: Vec<(&'a str, &'a str)>,
     switches: Vec<&'a str>,
 }
 
-impl<'a> Options<'a> {
+impl<'a> KubectlOptions<'a> {
     /// Reads the words after `kubectl`.
-    pub(super) fn read(words: &'a [Word]) -> Result<Options<'a>, NotSimulated> {
-        let mut read = Options { words: Vec::new(), named: Vec::new(), switches: Vec::new() };
+    pub(super) fn read(words: &'a [Word]) -> Result<KubectlOptions<'a>, NotSimulated> {
+        let mut read = KubectlOptions { words: Vec::new(), named: Vec::new(), switches: Vec::new() };
         let mut rest = words.iter().map(|word| word.text.as_str());
         while let Some(word) = rest.next() {
             match word.split_once('=') {

@@ -68,9 +68,9 @@ fn document(place: (&str, usize, &str), values: [&str; 3], gap: &str, end: &str)
 }
 
 /// An edit of the map with the fields; whether comments of the field may go with it.
-type Change = fn(&mut serde_json::Map<String, Value>, &str) -> bool;
+type FieldEdit = fn(&mut serde_json::Map<String, Value>, &str) -> bool;
 
-const CHANGES: [Change; 4] = [
+const CHANGES: [FieldEdit; 4] = [
     // Renamed.
     |map, key| {
         let old = map.remove(key).unwrap_or_default();
@@ -97,7 +97,7 @@ const CHANGES: [Change; 4] = [
     },
 ];
 
-fn check(text: &str, path: &str, key: &str, gap: &str, change: Change) {
+fn check(text: &str, path: &str, key: &str, gap: &str, change: FieldEdit) {
     let before: Value = crate::yaml::parse_applied(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let mut after = before.clone();
     let map = after.pointer_mut(path).and_then(Value::as_object_mut).expect("a map");

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::layout::{Entry, Holds, Node};
+use super::layout::{Entry, Holds, TextNode};
 use super::scalar;
 
 /// A field that an edit removes, with its comments.
@@ -46,7 +46,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The comment lines of a collection that are not directly above one of its fields or items.
-pub(super) fn of_no_field<'a>(text: &'a str, range: Range<usize>, node: &Node) -> Vec<&'a str> {
+pub(super) fn of_no_field<'a>(text: &'a str, range: Range<usize>, node: &TextNode) -> Vec<&'a str> {
     let mut fields = Vec::new();
     taken(text, node, &mut fields);
     let mut found = Vec::new();
@@ -62,8 +62,8 @@ pub(super) fn of_no_field<'a>(text: &'a str, range: Range<usize>, node: &Node) -
 }
 
 /// The lines of fields and items, with the comments directly above them.
-fn taken(text: &str, node: &Node, into: &mut Vec<Range<usize>>) {
-    let field = |begin: usize, column: Option<usize>, value: &Node, into: &mut Vec<Range<usize>>| {
+fn taken(text: &str, node: &TextNode, into: &mut Vec<Range<usize>>) {
+    let field = |begin: usize, column: Option<usize>, value: &TextNode, into: &mut Vec<Range<usize>>| {
         let line = text[..begin].rfind('\n').map_or(0, |at| at + 1);
         let first = start(text, line, column.unwrap_or(begin - line));
         match value.holds {
@@ -91,13 +91,13 @@ fn taken(text: &str, node: &Node, into: &mut Vec<Range<usize>>) {
 }
 
 /// The fields with comments that a change of `before` to `after` removes.
-pub(super) fn removed(text: &str, node: &Node, before: &Value, after: Option<&Value>) -> Vec<Removed> {
+pub(super) fn removed(text: &str, node: &TextNode, before: &Value, after: Option<&Value>) -> Vec<Removed> {
     let mut found = Vec::new();
     collect(text, node, before, after, &mut found);
     found
 }
 
-fn collect(text: &str, node: &Node, before: &Value, after: Option<&Value>, into: &mut Vec<Removed>) {
+fn collect(text: &str, node: &TextNode, before: &Value, after: Option<&Value>, into: &mut Vec<Removed>) {
     match (&node.holds, before) {
         (Holds::Map(entries), Value::Object(old)) => {
             for entry in entries {

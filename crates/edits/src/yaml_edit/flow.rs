@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::layout::{Entry, Node};
+use super::layout::{Entry, TextNode};
 use super::{Editor, scalar};
 
 /// An entry to write: in JSON, or as YAML.
@@ -34,14 +34,14 @@ pub(super) fn in_json(value: &Value) -> String {
 
 impl Editor<'_> {
     /// Whether a collection is written as JSON.
-    fn is_json(&self, node: &Node) -> bool {
+    fn is_json(&self, node: &TextNode) -> bool {
         let text = &self.text[node.range()];
         self.is_json || text.contains('"') && serde_json::from_str::<Value>(text).is_ok()
     }
 
     pub(super) fn flow_map(
         &mut self,
-        node: &Node,
+        node: &TextNode,
         entries: &[Entry],
         before: &Map<String, Value>,
         after: &Map<String, Value>,
@@ -73,7 +73,7 @@ impl Editor<'_> {
     }
 
     /// The new value of an entry or item.
-    fn flow_value(&mut self, node: &Node, old: &Value, new: &Value, is_json: bool) -> Result<(), String> {
+    fn flow_value(&mut self, node: &TextNode, old: &Value, new: &Value, is_json: bool) -> Result<(), String> {
         if old == new {
             return Ok(());
         }
@@ -92,8 +92,8 @@ impl Editor<'_> {
 
     pub(super) fn flow_list(
         &mut self,
-        node: &Node,
-        items: &[Node],
+        node: &TextNode,
+        items: &[TextNode],
         before: &[Value],
         after: &[Value],
         same: (usize, usize),
@@ -101,7 +101,7 @@ impl Editor<'_> {
         let (prefix, suffix) = same;
         let is_json = self.is_json(node);
         let gone: Vec<bool> = (0..items.len()).map(|at| at >= prefix && at < before.len() - suffix).collect();
-        let spans: Vec<Range<usize>> = items.iter().map(Node::range).collect();
+        let spans: Vec<Range<usize>> = items.iter().map(TextNode::range).collect();
         let added = &after[prefix..after.len() - suffix];
         let added: Vec<String> = added.iter().map(|value| written(None, value, is_json)).collect();
         self.spans(node, &spans, &gone, prefix, &added)
@@ -110,7 +110,7 @@ impl Editor<'_> {
     /// Removes parts of a collection, and adds others behind the first `at` parts.
     fn spans(
         &mut self,
-        node: &Node,
+        node: &TextNode,
         spans: &[Range<usize>],
         gone: &[bool],
         at: usize,

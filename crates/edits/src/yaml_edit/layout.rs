@@ -9,7 +9,7 @@ const DEPTH: usize = 100;
 
 /// A node with its text: from its first to behind its last byte.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct TextNode {
     pub(super) start: usize,
     pub(super) end: usize,
     /// Whether it is in brackets or braces.
@@ -20,7 +20,7 @@ pub(super) struct Node {
 #[derive(Debug)]
 pub(super) enum Holds {
     Map(Vec<Entry>),
-    List(Vec<Node>),
+    List(Vec<TextNode>),
     Scalar,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Entry {
     pub(super) column: usize,
     /// Position behind the colon.
     pub(super) colon: usize,
-    pub(super) value: Node,
+    pub(super) value: TextNode,
 }
 
 impl Entry {
@@ -44,7 +44,7 @@ impl Entry {
     }
 }
 
-impl Node {
+impl TextNode {
     pub(super) fn range(&self) -> Range<usize> {
         self.start..self.end
     }
@@ -54,10 +54,10 @@ impl Node {
 type OpenKey = (String, usize, usize, usize);
 
 /// The only document of a text; `None` if it is not valid or uses aliases.
-pub(super) fn read(text: &str) -> Option<Node> {
+pub(super) fn read(text: &str) -> Option<TextNode> {
     let limits = options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH };
     let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-    let mut open: Vec<(Node, Option<OpenKey>)> = Vec::new();
+    let mut open: Vec<(TextNode, Option<OpenKey>)> = Vec::new();
     for event in Parser::new_from_str_with_options(text, limits) {
         let (event, span) = event.ok()?;
         let start = *bytes.get(span.start.index())?;
@@ -70,7 +70,7 @@ pub(super) fn read(text: &str) -> Option<Node> {
                     Event::MappingStart(..) => Holds::Map(Vec::new()),
                     _ => Holds::List(Vec::new()),
                 };
-                open.push((Node { start, end, is_flow, holds }, None));
+                open.push((TextNode { start, end, is_flow, holds }, None));
                 continue;
             }
             Event::MappingEnd | Event::SequenceEnd => {
@@ -92,7 +92,7 @@ pub(super) fn read(text: &str) -> Option<Node> {
                     }
                     None => (start, end),
                 };
-                Node { start, end, is_flow: false, holds: Holds::Scalar }
+                TextNode { start, end, is_flow: false, holds: Holds::Scalar }
             }
             Event::Alias(..) => return None,
             _ => continue,
@@ -114,7 +114,7 @@ pub(super) fn read(text: &str) -> Option<Node> {
 }
 
 /// Position of the `|` or `>` of a block scalar, which begins for the parser behind it.
-fn block_header(text: &str, start: usize, parent: Option<&(Node, Option<OpenKey>)>) -> Option<usize> {
+fn block_header(text: &str, start: usize, parent: Option<&(TextNode, Option<OpenKey>)>) -> Option<usize> {
     let (node, key) = parent?;
     let from = match (key, &node.holds) {
         (Some((_, _, end, _)), _) => *end,
@@ -136,7 +136,7 @@ fn block_header(text: &str, start: usize, parent: Option<&(Node, Option<OpenKey>
 }
 
 /// Column of the collection that holds a block scalar; `None` for the root of a document.
-fn parent_column(text: &str, start: usize, parent: Option<&(Node, Option<OpenKey>)>) -> Option<usize> {
+fn parent_column(text: &str, start: usize, parent: Option<&(TextNode, Option<OpenKey>)>) -> Option<usize> {
     match parent? {
         (_, Some((.., column))) => Some(*column),
         _ => {

@@ -227,7 +227,7 @@ fn quoted(text: &str) -> String {
 /// The pods in Prometheus's response to an instant query.
 fn series(text: &str) -> Result<Vec<String>, String> {
     #[derive(Deserialize)]
-    struct Answer {
+    struct QueryResponse {
         status: String,
         #[serde(default)]
         error: String,
@@ -241,10 +241,10 @@ fn series(text: &str) -> Result<Vec<String>, String> {
     struct Series {
         metric: BTreeMap<String, String>,
     }
-    let answer: Answer =
+    let answer: QueryResponse =
         serde_json::from_str(text).map_err(|_| format!("not a response of Prometheus: {}", quoted(text)))?;
     let data = match answer {
-        Answer { status, data: Some(data), .. } if status == "success" => data,
+        QueryResponse { status, data: Some(data), .. } if status == "success" => data,
         other => return Err(format!("{}: {}", other.status, quoted(&other.error))),
     };
     let mut pods: Vec<String> = data

@@ -9,7 +9,7 @@ use super::UnknownKind;
 use super::query::Query;
 use crate::fetched::Why;
 use crate::gap_remediation::GapRemediation;
-use crate::names::{self, Rule};
+use crate::names::{self, NameRule};
 use crate::objects::meta::nullable;
 use crate::objects::{Meta, Object, Store, by_metadata};
 
@@ -103,8 +103,8 @@ impl Object for ServedCertificates {
     /// Also validates the pods' names.
     fn refused(&self) -> Option<String> {
         let (namespace, name) = self.key();
-        let mut pods = self.pods.iter().map(|pod| names::refused(Rule::Subdomain, "", &pod.name));
-        names::refused(Rule::Subdomain, namespace, name).or_else(|| pods.find_map(|refused| refused))
+        let mut pods = self.pods.iter().map(|pod| names::refused(NameRule::Subdomain, "", &pod.name));
+        names::refused(NameRule::Subdomain, namespace, name).or_else(|| pods.find_map(|refused| refused))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::protobuf::Message;
 use crate::redact::{self, Passed, Rule, Sanitized};
 use crate::request::Request;
 use crate::source::ObjectSink;
-use crate::source::kept::{self, Kept, Limit};
+use crate::source::kept::{self, Limit, ObjectCount};
 
 /// The result of one request.
 pub(super) struct Border<'a> {
@@ -37,7 +37,7 @@ pub(super) struct Border<'a> {
     /// The redacted objects, if they are kept completely.
     pub(super) whole: Option<Vec<serde_json::Value>>,
     /// The objects of the run.
-    kept: &'a Kept,
+    kept: &'a ObjectCount,
     /// Objects of this request in it: number, and bytes beyond the usual.
     counted: (usize, usize),
     /// The limit that ended the list.
@@ -48,12 +48,12 @@ pub(super) struct Border<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Name {
-    metadata: Names,
+    metadata: ObjectNames,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Names {
+struct ObjectNames {
     namespace: Option<String>,
     name: Option<String>,
 }
@@ -65,7 +65,7 @@ impl<'a> Border<'a> {
         saver: Option<&'a dyn Saver>,
         observer: &'a dyn Observer,
         (live, whole): (bool, bool),
-        kept: &'a Kept,
+        kept: &'a ObjectCount,
     ) -> Border<'a> {
         Border {
             request,
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn lists_of_a_run_end_at_a_common_limit() {
         let request = Request::new(Item::List(Kind::Pod));
-        let kept = Kept::default();
+        let kept = ObjectCount::default();
         (1..MOST_OBJECTS).for_each(|_| kept.admit(1).expect("room"));
         let mut first = Border::new(&request, None, &Unobserved, (true, false), &kept);
         assert_eq!(first.begun(POD), Some(POD.len()));
@@ -317,7 +317,7 @@ mod tests {
         first.restart();
         first.object(POD.as_bytes());
         assert_eq!((first.arrived, first.limit), (1, None));
-        let large = Kept::default();
+        let large = ObjectCount::default();
         large.admit(MOST_EXCESS * 2).expect("room");
         let mut border = Border::new(&request, None, &Unobserved, (true, false), &large);
         border.object(POD.as_bytes());

@@ -22,7 +22,7 @@ use crate::source::bundle::manifest::{
 
 pub use self::metadata::{ClosingEntries, Contents};
 pub use self::pack::{Form, SaveError, ready, save, stream};
-pub use self::packed::{Entry, Packed};
+pub use self::packed::{BundleEntry, Packed};
 
 use crate::archive;
 use crate::archive::spool::{Blob, Spool};
@@ -307,7 +307,7 @@ impl SaverState {
         self,
         closing: ClosingEntries,
         contents: Contents,
-    ) -> io::Result<(Vec<(Entry, Content)>, usize)> {
+    ) -> io::Result<(Vec<(BundleEntry, Content)>, usize)> {
         let whole = self.spool.finish();
         let packed = self.ahead.finish()?;
         let mut files = BTreeMap::new();
@@ -335,7 +335,7 @@ impl SaverState {
                     (None, None) => continue,
                 };
                 let content = full.place.content(&whole, &packed)?;
-                let entry = Entry::new(&name, &content, full.objects, full.redacted);
+                let entry = BundleEntry::new(&name, &content, full.objects, full.redacted);
                 files.insert(name.clone(), (entry, content));
                 names.push(name);
             }
@@ -351,7 +351,7 @@ impl SaverState {
                 let blob = whole.slice(offset, len);
                 let redacted = packed::markers(&blob.bytes(u64::MAX)?);
                 let (name, content) = (format!("{folder}/{path}"), Content::Blob(blob));
-                files.insert(name.clone(), (Entry::new(&name, &content, 0, redacted), content));
+                files.insert(name.clone(), (BundleEntry::new(&name, &content, 0, redacted), content));
             }
         }
         let manifest = Manifest {
@@ -377,7 +377,7 @@ impl SaverState {
         let first = first.map(|(name, bytes)| {
             let redacted = packed::markers(&bytes);
             let content = Content::Bytes(bytes);
-            (Entry::new(&name, &content, 0, redacted), content)
+            (BundleEntry::new(&name, &content, 0, redacted), content)
         });
         Ok((first.chain(files.into_values()).collect(), total))
     }

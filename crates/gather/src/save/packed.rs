@@ -11,7 +11,7 @@ const MARKER: &[u8] = b"REDACTED(";
 
 /// A file of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct BundleEntry {
     /// Its path in the bundle.
     pub name: String,
     /// Its size in bytes.
@@ -22,9 +22,9 @@ pub struct Entry {
     pub redacted: usize,
 }
 
-impl Entry {
-    pub(super) fn new(name: &str, content: &Content, objects: usize, redacted: usize) -> Entry {
-        Entry { name: name.to_owned(), bytes: content.len(), objects, redacted }
+impl BundleEntry {
+    pub(super) fn new(name: &str, content: &Content, objects: usize, redacted: usize) -> BundleEntry {
+        BundleEntry { name: name.to_owned(), bytes: content.len(), objects, redacted }
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn markers(text: &[u8]) -> usize {
 pub struct Packed {
     pub(super) path: PathBuf,
     pub(super) form: Form,
-    pub(super) files: Vec<(Entry, Content)>,
+    pub(super) files: Vec<(BundleEntry, Content)>,
     pub(super) seconds: u64,
     pub(super) objects: usize,
     pub(super) nodes: usize,
@@ -46,7 +46,7 @@ pub struct Packed {
 
 impl Packed {
     /// Its files, the manifest first.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn entries(&self) -> impl Iterator<Item = &BundleEntry> {
         self.files.iter().map(|(entry, _)| entry)
     }
 
@@ -81,7 +81,7 @@ impl Packed {
     }
 }
 
-fn file_names(files: Vec<(Entry, Content)>) -> Vec<(String, Content)> {
+fn file_names(files: Vec<(BundleEntry, Content)>) -> Vec<(String, Content)> {
     files.into_iter().map(|(entry, content)| (entry.name, content)).collect()
 }
 

@@ -64,7 +64,7 @@ impl PortOf {
 
 /// Reason why a text is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unread {
+pub enum UnusedText {
     /// It is not output of `linkerd diagnostics`.
     Other,
     /// It is, but is not read for this reason.
@@ -113,9 +113,9 @@ impl Diagnostics {
             }
             match all.read(&String::from_utf8_lossy(&bytes), of.as_ref()) {
                 Ok(_) => all.files.push(shown),
-                Err(Unread::NotUsed(why)) => all.unused.push(format!("{shown} is not used: {why}")),
-                Err(Unread::Of(why)) => return Err(unreadable(why)),
-                Err(Unread::Other) => {
+                Err(UnusedText::NotUsed(why)) => all.unused.push(format!("{shown} is not used: {why}")),
+                Err(UnusedText::Of(why)) => return Err(unreadable(why)),
+                Err(UnusedText::Other) => {
                     return Err(unreadable(
                         "it is neither output of linkerd diagnostics proxy-metrics, controller-metrics, policy, \
                          profile or endpoints -o json, nor metrics of a proxy, a controller or Prometheus",
@@ -145,7 +145,7 @@ impl Diagnostics {
     ///
     /// # Errors
     /// It is not a supported output.
-    pub fn read(&mut self, text: &str, of: Option<&PortOf>) -> Result<usize, Unread> {
+    pub fn read(&mut self, text: &str, of: Option<&PortOf>) -> Result<usize, UnusedText> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).trim_start();
         let answers = match () {
             () if begins_metrics(text.as_bytes()) => metrics::read(text)?,
@@ -253,18 +253,18 @@ pub fn may_begin(head: &[u8]) -> bool {
 }
 
 /// The output of `policy` and `endpoints`, as JSON or YAML.
-fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
+fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, UnusedText> {
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
-        Err(_) if text.starts_with(['{', '[']) => return Err(Unread::Other),
-        Err(_) => yaml::parse(text).map_err(|_| Unread::Other)?,
+        Err(_) if text.starts_with(['{', '[']) => return Err(UnusedText::Other),
+        Err(_) => yaml::parse(text).map_err(|_| UnusedText::Other)?,
     };
     if let Some(rows) = value.as_array() {
-        return endpoints(rows, replica_of(of).unwrap_or_default()).ok_or(Unread::Other);
+        return endpoints(rows, replica_of(of).unwrap_or_default()).ok_or(UnusedText::Other);
     }
     if let Some(answer) = InboundAnswer::parse(&value) {
         let Some(PortOf { namespace, pod, port }) = of.cloned() else {
-            return Err(Unread::Of(
+            return Err(UnusedText::Of(
                 "the output of linkerd diagnostics policy does not name its pod and port: use --diagnostics \
                  NAMESPACE/POD:PORT=FILE",
             ));
@@ -273,7 +273,7 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
     }
     let keys = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
     if keys(&["protocol", "metadata"]) {
-        return Err(Unread::Of(
+        return Err(UnusedText::Of(
             "linkerd diagnostics policy of a Service is not compared: see the outbound policy with the \
              command policy --to",
         ));
@@ -282,24 +282,24 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
         return certificates(of, |one| one.anchors = anchors.to_owned());
     }
     if let (true, Some(replica)) = (keys(&["fully_qualified_name"]), replica_of(of)) {
-        return profile(&value, replica).map(|profile| vec![profile]).ok_or(Unread::Other);
+        return profile(&value, replica).map(|profile| vec![profile]).ok_or(UnusedText::Other);
     }
     if keys(&["fully_qualified_name"]) || keys(&["retry_budget"]) {
-        return Err(Unread::NotUsed(
+        return Err(UnusedText::NotUsed(
             "checks read ServiceProfiles and opaque ports from objects. They compare the output of linkerd diagnostics \
              profile only between replicas: --diagnostics NAMESPACE/POD:8086=FILE",
         ));
     }
-    Err(Unread::Other)
+    Err(UnusedText::Other)
 }
 
 /// Certificates of the proxy that a text is of.
 fn certificates(
     of: Option<&PortOf>,
     set: impl FnOnce(&mut ProxyCertificates),
-) -> Result<Vec<Answer>, Unread> {
+) -> Result<Vec<Answer>, UnusedText> {
     let Some(PortOf { namespace, pod, .. }) = of.cloned() else {
-        return Err(Unread::Of(
+        return Err(UnusedText::Of(
             "certificates do not name the pod of their proxy: use --diagnostics NAMESPACE/POD:4191=FILE",
         ));
     };
@@ -334,7 +334,7 @@ fn profile(value: &Value, replica: &str) -> Option<Answer> {
 /// The endpoints of Services, of a replica if it is known.
 fn endpoints(rows: &[Value], replica: &str) -> Option<Vec<Answer>> {
     #[derive(Deserialize)]
-    struct Row {
+    struct EndpointRow {
         namespace: String,
         ip: String,
         port: u16,
@@ -343,7 +343,7 @@ fn endpoints(rows: &[Value], replica: &str) -> Option<Vec<Answer>> {
     }
     let mut services: BTreeMap<(String, String), Vec<Endpoint>> = BTreeMap::new();
     for row in rows {
-        let row: Row = serde_json::from_value(row.clone()).ok()?;
+        let row: EndpointRow = serde_json::from_value(row.clone()).ok()?;
         let service = row.service.strip_suffix(&format!(".{}", row.namespace))?.to_owned();
         if !is_label(&row.namespace) || !is_label(&service) {
             return None;
@@ -371,7 +371,7 @@ fn endpoints(rows: &[Value], replica: &str) -> Option<Vec<Answer>> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Vec<Answer>, Unread> {
+    fn read(text: &str) -> Result<Vec<Answer>, UnusedText> {
         let mut all = Diagnostics::default();
         all.read(text, None)?;
         Ok(all.answers.into_values().collect())
@@ -406,14 +406,14 @@ mod tests {
         let text = "# HELP proxy_build_info x\n# TYPE proxy_build_info gauge\nproxy_build_info{version=\"2.3\"} 1\n\
             process_start_time_seconds 1768471200\nprocess_uptime_seconds_total 60\n";
         let mut all = Diagnostics::default();
-        assert!(matches!(all.read(text, None), Err(Unread::Of(why)) if why.contains("POD:PORT")));
+        assert!(matches!(all.read(text, None), Err(UnusedText::Of(why)) if why.contains("POD:PORT")));
         assert_eq!(all.read(text, PortOf::parse("shop/web-1:4191").as_ref()), Ok(1));
         let answers: Vec<Answer> = all.answers.into_values().collect();
         let [Answer::ProxyMetrics(one)] = answers.as_slice() else { panic!("{answers:?}") };
         assert_eq!((one.namespace.as_str(), one.pod.as_str()), ("shop", "web-1"));
         assert_eq!(one.read_at, Some(1_768_471_260));
         let of_go = "# HELP go_goroutines x\n# TYPE go_goroutines gauge\ngo_goroutines 5\n";
-        assert!(matches!(read(of_go), Err(Unread::Of(why)) if why.contains("controller-metrics")));
+        assert!(matches!(read(of_go), Err(UnusedText::Of(why)) if why.contains("controller-metrics")));
     }
 
     #[test]
@@ -425,7 +425,7 @@ mod tests {
         let one = all.answers.values().find_map(Answer::of_proxy).expect("a proxy");
         assert_eq!(one.read_at, Some(1_768_471_260));
         let of_other = PortOf::parse("shop/web-1:8080");
-        assert!(matches!(Diagnostics::default().read(part, of_other.as_ref()), Err(Unread::Of(_))));
+        assert!(matches!(Diagnostics::default().read(part, of_other.as_ref()), Err(UnusedText::Of(_))));
         for text in ["fully_qualified_name: x\n", "retry_budget: 5\n", "5\n", "a_b c\n", "a_b{c 1\n"] {
             let read = Diagnostics::default().read(text, PortOf::parse("shop/web-1:4191").as_ref());
             assert!(!matches!(read, Ok(_)), "{text}: {read:?}");
@@ -463,7 +463,7 @@ mod tests {
         assert_eq!(both, [("destination", Some(1_768_471_260)), ("identity", None)]);
         let proxy = all.answers.values().find_map(Answer::of_proxy).expect("a proxy");
         assert_eq!(proxy.build(), Some("2.366.0"));
-        assert!(matches!(all.read(issuer, of("8080").as_ref()), Err(Unread::Of(_))));
+        assert!(matches!(all.read(issuer, of("8080").as_ref()), Err(UnusedText::Of(_))));
     }
 
     #[test]
@@ -489,11 +489,11 @@ mod tests {
     #[test]
     fn unused_output_has_a_reason() {
         let of = |text: &str| match read(text) {
-            Err(Unread::Of(why)) => why,
+            Err(UnusedText::Of(why)) => why,
             other => panic!("{text}: {other:?}"),
         };
         let profile = "{\"fully_qualified_name\": \"web.shop.svc.cluster.local\"}";
-        assert!(matches!(read(profile), Err(Unread::NotUsed(why)) if why.contains("ServiceProfiles")));
+        assert!(matches!(read(profile), Err(UnusedText::NotUsed(why)) if why.contains("ServiceProfiles")));
         assert!(
             of("{\"protocol\":{\"Kind\":{\"Opaque\":{}}},\"labels\":{\"kind\":\"server\",\"name\":\"a\"}}")
                 .contains("POD:PORT")
@@ -509,7 +509,7 @@ mod tests {
             "#\n# POD ../x (1 of 1)\n",
             "[{\"pod\":\"a\"}]",
         ] {
-            assert_eq!(read(other), Err(Unread::Other), "{other:?}");
+            assert_eq!(read(other), Err(UnusedText::Other), "{other:?}");
         }
     }
 
@@ -534,7 +534,7 @@ mod tests {
         let chain = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n\n";
         let environment = r#"{"LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS": "anchors", "OTHER": "secret"}"#;
         for text in [chain, environment] {
-            assert!(matches!(read(text), Err(Unread::Of(why)) if why.contains("POD:4191")), "{text}");
+            assert!(matches!(read(text), Err(UnusedText::Of(why)) if why.contains("POD:4191")), "{text}");
         }
         let of = PortOf::parse("shop/web-1:4191");
         let mut all = Diagnostics::default();

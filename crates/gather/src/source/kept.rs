@@ -14,7 +14,7 @@ pub const FEWER: &str = "pass fewer files, or only the lists that checks read";
 
 /// Objects that are kept, by number and size.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct ObjectCount {
     objects: AtomicUsize,
     /// Bytes beyond [`USUAL_OBJECT`].
     excess: AtomicUsize,
@@ -29,7 +29,7 @@ pub enum Limit {
     Excess,
 }
 
-impl Kept {
+impl ObjectCount {
     /// Counts an object of this size, unless a limit is reached.
     ///
     /// # Errors
@@ -70,14 +70,14 @@ mod tests {
 
     #[test]
     fn number_and_size_of_objects_are_limited() {
-        let many = Kept::default();
+        let many = ObjectCount::default();
         for _ in 0..MOST_OBJECTS {
             assert_eq!(many.admit(USUAL_OBJECT), Ok(()));
         }
         assert_eq!(many.admit(1), Err(Limit::Objects));
         many.discard(1, 0);
         assert_eq!(many.admit(1), Ok(()));
-        let large = Kept::default();
+        let large = ObjectCount::default();
         let read = (0..1000).take_while(|_| large.admit(1 << 20).is_ok()).count();
         assert!((512..=530).contains(&read), "{read}");
         assert_eq!(large.admit(1), Err(Limit::Excess));

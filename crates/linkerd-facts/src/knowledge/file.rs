@@ -77,18 +77,18 @@ pub(super) fn parse<T: KnowledgeFile>(path: &Path, text: &str) -> Result<T, Know
 
 /// One file's table, parsed when first needed.
 #[derive(Debug)]
-pub(super) struct Part<T> {
+pub(super) struct LazyTable<T> {
     table: OnceLock<T>,
 }
 
-impl<T> Default for Part<T> {
+impl<T> Default for LazyTable<T> {
     fn default() -> Self {
-        Part { table: OnceLock::new() }
+        LazyTable { table: OnceLock::new() }
     }
 }
 
-impl<T: KnowledgeFile> Part<T> {
-    /// The table; the embedded one unless [`Part::load`] read another.
+impl<T: KnowledgeFile> LazyTable<T> {
+    /// The table; the embedded one unless [`LazyTable::load`] read another.
     pub(super) fn get(&self) -> &T {
         self.table.get_or_init(|| {
             parse(Path::new(T::NAME), T::EMBEDDED)
@@ -100,9 +100,9 @@ impl<T: KnowledgeFile> Part<T> {
     pub(super) fn fixed(dir: &Path) -> Result<Self, KnowledgeError> {
         let path = dir.join(T::NAME);
         match std::fs::read_to_string(&path) {
-            Ok(text) if text == T::EMBEDDED => Ok(Part::default()),
+            Ok(text) if text == T::EMBEDDED => Ok(LazyTable::default()),
             Ok(_) => Err(KnowledgeError::Fixed { path }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Part::default()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(LazyTable::default()),
             Err(source) => Err(KnowledgeError::Unreadable { path, source }),
         }
     }
@@ -111,8 +111,8 @@ impl<T: KnowledgeFile> Part<T> {
     pub(super) fn load(dir: &Path) -> Result<Self, KnowledgeError> {
         let path = dir.join(T::NAME);
         match std::fs::read_to_string(&path) {
-            Ok(text) => Ok(Part { table: OnceLock::from(parse::<T>(&path, &text)?) }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Part::default()),
+            Ok(text) => Ok(LazyTable { table: OnceLock::from(parse::<T>(&path, &text)?) }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(LazyTable::default()),
             Err(source) => Err(KnowledgeError::Unreadable { path, source }),
         }
     }

@@ -47,7 +47,7 @@ pub enum RowList {
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Row {
+pub struct CheckRow {
     /// Anchor on Linkerd's troubleshooting page; several rows may share one.
     pub anchor: String,
     /// Text of the row. With the category, its only stable name.
@@ -65,7 +65,7 @@ pub struct Row {
     pub releases: ReleaseRange,
 }
 
-impl Row {
+impl CheckRow {
     /// Whether that release of the command prints it; `None`: the newest.
     pub fn is_printed_by(&self, release: Option<&LinkerdVersion>, minors: &MinorTable) -> bool {
         let ended = self.releases.until.is_some() || self.releases.until_stable.is_some();
@@ -87,7 +87,7 @@ pub struct RowCategory {
     /// Options of `linkerd check` that print it.
     pub modes: Vec<RowMode>,
     /// Its rows, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CheckRow>,
 }
 
 /// All rows of `linkerd check` and its built-in extensions.
@@ -107,7 +107,7 @@ impl LinkerdCheck {
     }
 
     /// The row with that category and description.
-    pub fn row(&self, category: &str, description: &str) -> Option<&Row> {
+    pub fn row(&self, category: &str, description: &str) -> Option<&CheckRow> {
         let category = self.categories.iter().find(|c| c.name == category)?;
         category.rows.iter().find(|row| row.description == description)
     }

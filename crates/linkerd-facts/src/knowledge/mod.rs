@@ -61,7 +61,7 @@ pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};
 pub use known_defects::{
     AffectedComponent, DefectTrigger, KnownDefect, KnownDefects, Reach, WorkaroundCommand,
 };
-pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowList, RowMode, RowSeverity};
+pub use linkerd_check::{COMMAND, CheckRow, LinkerdCheck, RowCategory, RowList, RowMode, RowSeverity};
 pub use mesh_logs::{MeshLogs, MeshSignature, written_at};
 pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;
@@ -88,36 +88,36 @@ pub use upgrades::{
 pub use value::{Resource, ValueType, policy_duration};
 
 use crate::version::MinorTable;
-use file::{KnowledgeFile, Part};
+use file::{KnowledgeFile, LazyTable};
 
 /// All knowledge files.
 #[derive(Debug, Default)]
 pub struct Knowledge {
-    admission: Part<AdmissionRules>,
-    annotations: Part<Annotations>,
-    native_sidecar: Part<NativeSidecar>,
-    releases: Part<Releases>,
-    cni_plugin: Part<CniPlugin>,
-    signatures: Part<Signatures>,
-    platforms: Part<Platforms>,
-    node: Part<NodePlaces>,
-    policy_controller: Part<PolicyController>,
-    protocols: Part<Protocols>,
-    pasted: Part<Pasted>,
-    calls: Part<Calls>,
-    proxy_metrics: Part<ProxyMetricNames>,
-    linkerd_check: Part<LinkerdCheck>,
-    mesh_logs: Part<MeshLogs>,
-    control_plane: Part<ControlPlane>,
-    chart_values: Part<ChartValues>,
-    charts: Part<Charts>,
-    channels: Part<Channels>,
-    extensions: Part<Extensions>,
-    unread: Part<UnreadKinds>,
-    upgrades: Part<Upgrades>,
-    known_defects: Part<KnownDefects>,
-    redaction: Part<Redaction>,
-    free_text: Part<FreeText>,
+    admission: LazyTable<AdmissionRules>,
+    annotations: LazyTable<Annotations>,
+    native_sidecar: LazyTable<NativeSidecar>,
+    releases: LazyTable<Releases>,
+    cni_plugin: LazyTable<CniPlugin>,
+    signatures: LazyTable<Signatures>,
+    platforms: LazyTable<Platforms>,
+    node: LazyTable<NodePlaces>,
+    policy_controller: LazyTable<PolicyController>,
+    protocols: LazyTable<Protocols>,
+    pasted: LazyTable<Pasted>,
+    calls: LazyTable<Calls>,
+    proxy_metrics: LazyTable<ProxyMetricNames>,
+    linkerd_check: LazyTable<LinkerdCheck>,
+    mesh_logs: LazyTable<MeshLogs>,
+    control_plane: LazyTable<ControlPlane>,
+    chart_values: LazyTable<ChartValues>,
+    charts: LazyTable<Charts>,
+    channels: LazyTable<Channels>,
+    extensions: LazyTable<Extensions>,
+    unread: LazyTable<UnreadKinds>,
+    upgrades: LazyTable<Upgrades>,
+    known_defects: LazyTable<KnownDefects>,
+    redaction: LazyTable<Redaction>,
+    free_text: LazyTable<FreeText>,
     /// Cache of keys and whether they are meant as native-sidecar switch: a cluster has few keys and many objects, and
     /// comparing one with all known keys is slow.
     sidecar_keys: Mutex<HashMap<String, bool>>,
@@ -167,31 +167,31 @@ impl Knowledge {
             ],
         )?;
         Ok(Knowledge {
-            admission: Part::load(dir)?,
-            annotations: Part::load(dir)?,
-            native_sidecar: Part::load(dir)?,
-            releases: Part::load(dir)?,
-            cni_plugin: Part::load(dir)?,
-            signatures: Part::load(dir)?,
-            platforms: Part::load(dir)?,
-            node: Part::load(dir)?,
-            policy_controller: Part::load(dir)?,
-            protocols: Part::load(dir)?,
-            pasted: Part::load(dir)?,
-            calls: Part::load(dir)?,
-            linkerd_check: Part::load(dir)?,
-            mesh_logs: Part::fixed(dir)?,
-            proxy_metrics: Part::fixed(dir)?,
-            control_plane: Part::load(dir)?,
-            chart_values: Part::load(dir)?,
-            charts: Part::load(dir)?,
-            channels: Part::load(dir)?,
-            extensions: Part::load(dir)?,
-            unread: Part::load(dir)?,
-            upgrades: Part::load(dir)?,
-            known_defects: Part::load(dir)?,
-            redaction: Part::fixed(dir)?,
-            free_text: Part::fixed(dir)?,
+            admission: LazyTable::load(dir)?,
+            annotations: LazyTable::load(dir)?,
+            native_sidecar: LazyTable::load(dir)?,
+            releases: LazyTable::load(dir)?,
+            cni_plugin: LazyTable::load(dir)?,
+            signatures: LazyTable::load(dir)?,
+            platforms: LazyTable::load(dir)?,
+            node: LazyTable::load(dir)?,
+            policy_controller: LazyTable::load(dir)?,
+            protocols: LazyTable::load(dir)?,
+            pasted: LazyTable::load(dir)?,
+            calls: LazyTable::load(dir)?,
+            linkerd_check: LazyTable::load(dir)?,
+            mesh_logs: LazyTable::fixed(dir)?,
+            proxy_metrics: LazyTable::fixed(dir)?,
+            control_plane: LazyTable::load(dir)?,
+            chart_values: LazyTable::load(dir)?,
+            charts: LazyTable::load(dir)?,
+            channels: LazyTable::load(dir)?,
+            extensions: LazyTable::load(dir)?,
+            unread: LazyTable::load(dir)?,
+            upgrades: LazyTable::load(dir)?,
+            known_defects: LazyTable::load(dir)?,
+            redaction: LazyTable::fixed(dir)?,
+            free_text: LazyTable::fixed(dir)?,
             sidecar_keys: Mutex::default(),
         })
     }

@@ -20,6 +20,7 @@ use super::routes::{self, RouteKind};
 use crate::objects::{
     BackendRef, EgressNetwork, HTTPLocalRateLimitPolicy, Kind, ParentRef, Route, Server, Service,
 };
+use crate::read::ObjectKey;
 
 /// The objects from which statuses are predicted.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,9 +49,6 @@ impl<'a> StatusObjects<'a> {
         ]
     }
 }
-
-/// Namespace and name.
-type ObjectKey<'a> = (&'a str, &'a str);
 
 /// Predicts statuses as the controller of a release writes them.
 #[derive(Debug)]

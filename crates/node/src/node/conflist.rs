@@ -149,17 +149,17 @@ impl Plugin {
 
 /// The result of reading a file: its contents, and the reason why a runtime would reject it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct ReadConflist {
     pub config: Option<Config>,
     pub defect: Option<Defect>,
 }
 
 /// Reads a (redacted) configuration file. `kind` is `None` for files that no runtime loads; it is then
 /// guessed.
-pub(super) fn read(bytes: &[u8], kind: Option<ConfigKind>) -> Reading {
+pub(super) fn read(bytes: &[u8], kind: Option<ConfigKind>) -> ReadConflist {
     let tree = match reader::read(bytes) {
         Ok(tree) => tree,
-        Err(defect) => return Reading { config: None, defect: Some(defect) },
+        Err(defect) => return ReadConflist { config: None, defect: Some(defect) },
     };
     let kind = kind.unwrap_or(if tree.get_exact("plugins").is_some() {
         ConfigKind::List
@@ -193,7 +193,7 @@ pub(super) fn read(bytes: &[u8], kind: Option<ConfigKind>) -> Reading {
         keys_sorted: keys_sorted(&tree),
         minified: tree.span.start.line == tree.span.end.line,
     };
-    Reading { config: Some(config), defect }
+    ReadConflist { config: Some(config), defect }
 }
 
 fn versions(tree: &Located) -> CniVersions {

@@ -325,20 +325,20 @@ fn rows<S: Serializer, R: Serialize>(
 
 fn left_out<S: Serializer>(files: &BTreeMap<String, String>, to: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Row<'a> {
+    struct LeftOutRow<'a> {
         path: &'a str,
         why: &'a str,
     }
-    rows(files.iter().map(|(path, why)| Row { path, why }), to)
+    rows(files.iter().map(|(path, why)| LeftOutRow { path, why }), to)
 }
 
 fn looked_at<S: Serializer>(dirs: &BTreeMap<String, bool>, to: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Row<'a> {
+    struct LookedAtRow<'a> {
         path: &'a str,
         exists: bool,
     }
-    rows(dirs.iter().map(|(path, exists)| Row { path, exists: *exists }), to)
+    rows(dirs.iter().map(|(path, exists)| LookedAtRow { path, exists: *exists }), to)
 }
 
 fn looked_for<S: Serializer>(
@@ -347,21 +347,21 @@ fn looked_for<S: Serializer>(
 ) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     #[serde(untagged)]
-    enum Row<'a> {
+    enum LookedForRow<'a> {
         Found(&'a HostBinary),
         Absent { name: &'a str, path: Option<&'a str> },
     }
     let row = |(name, found)| match found {
-        Some(binary) => Row::Found(binary),
-        None => Row::Absent { name, path: None },
+        Some(binary) => LookedForRow::Found(binary),
+        None => LookedForRow::Absent { name, path: None },
     };
     rows(binaries.iter().map(|(name, found)| row((name.as_str(), found.as_ref()))), to)
 }
 
 fn networks<S: Serializer>(files: &[String], to: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Row<'a> {
+    struct NetworkRow<'a> {
         file: &'a str,
     }
-    rows(files.iter().map(|file| Row { file }), to)
+    rows(files.iter().map(|file| NetworkRow { file }), to)
 }

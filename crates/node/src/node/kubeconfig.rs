@@ -23,23 +23,23 @@ pub fn is_kubeconfig(name: &str, content: &[u8]) -> bool {
 #[serde(default, rename_all = "kebab-case")]
 struct Raw {
     current_context: Option<String>,
-    clusters: Option<Vec<Named>>,
-    contexts: Option<Vec<Named>>,
-    users: Option<Vec<Named>>,
+    clusters: Option<Vec<KubeconfigEntry>>,
+    contexts: Option<Vec<KubeconfigEntry>>,
+    users: Option<Vec<KubeconfigEntry>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Named {
+struct KubeconfigEntry {
     name: Option<String>,
-    cluster: Option<Cluster>,
+    cluster: Option<KubeconfigCluster>,
     context: Option<Context>,
     user: Option<User>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "kebab-case")]
-struct Cluster {
+struct KubeconfigCluster {
     server: Option<String>,
     certificate_authority_data: Option<String>,
     insecure_skip_tls_verify: Option<bool>,
@@ -73,26 +73,26 @@ pub fn facts(path: &str, content: &[u8]) -> KubeconfigFacts {
 }
 
 fn fill(facts: &mut KubeconfigFacts, raw: &Raw) {
-    let rows = |rows: &'_ Option<Vec<Named>>| rows.as_ref().map_or(0, Vec::len);
+    let rows = |rows: &'_ Option<Vec<KubeconfigEntry>>| rows.as_ref().map_or(0, Vec::len);
     if rows(&raw.clusters) + rows(&raw.contexts) + rows(&raw.users) == 0 {
         facts.parse_error = Some("no clusters, contexts or users in it".to_owned());
         return;
     }
-    let names = |rows: &Option<Vec<Named>>| {
+    let names = |rows: &Option<Vec<KubeconfigEntry>>| {
         rows.iter().flatten().filter_map(|row| row.name.clone()).collect::<Vec<_>>()
     };
     facts.current_context.clone_from(&raw.current_context);
     facts.contexts = names(&raw.contexts);
     facts.users = names(&raw.users);
 
-    let named = |rows: &'_ Option<Vec<Named>>, name: Option<&str>| {
+    let named = |rows: &'_ Option<Vec<KubeconfigEntry>>, name: Option<&str>| {
         rows.iter().flatten().position(|row| row.name.as_deref() == name && name.is_some())
     };
     let context = named(&raw.contexts, Some(CONTEXT))
         .or_else(|| named(&raw.contexts, raw.current_context.as_deref()))
         .and_then(|at| raw.contexts.as_ref()?.get(at)?.context.as_ref());
     // If the context names a missing cluster or user, the only one is reported instead.
-    let pick = |rows: &'_ Option<Vec<Named>>, name: Option<&str>| named(rows, name).unwrap_or(0);
+    let pick = |rows: &'_ Option<Vec<KubeconfigEntry>>, name: Option<&str>| named(rows, name).unwrap_or(0);
     let cluster_at = pick(&raw.clusters, context.and_then(|context| context.cluster.as_deref()));
     let user_at = pick(&raw.users, context.and_then(|context| context.user.as_deref()));
 

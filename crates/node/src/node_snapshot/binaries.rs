@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::notes::{Notes, shown};
 use super::process::{self, Process};
-use super::root::{Root, Unread, is_executable};
+use super::root::{ReadFailure, Root, is_executable};
 use super::run::{Limits, run};
 use crate::knowledge::NodePlaces;
 use crate::node::{HostBinaries, HostBinary};
@@ -92,7 +92,7 @@ impl<'a> Folders<'a> {
         for name in path.split(':').filter(|name| name.starts_with('/')) {
             match root.place(Path::new(name)) {
                 Ok(_) => folders.names.push(name),
-                Err(Unread::Absent) => {}
+                Err(ReadFailure::Absent) => {}
                 Err(why) => {
                     notes.error(Path::new(name), why);
                     folders.all = false;
@@ -115,7 +115,7 @@ impl<'a> Folders<'a> {
             let path = Path::new(folder).join(name);
             let place = match root.place(&path) {
                 Ok(place) => place,
-                Err(Unread::Absent) => continue,
+                Err(ReadFailure::Absent) => continue,
                 Err(why) => {
                     notes.error(&path, why);
                     continue;

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::notes::{Notes, shown};
-use super::root::{Entry, Root, Unread, mode, mtime};
+use super::root::{DirectoryEntry, ReadFailure, Root, mode, mtime};
 use crate::node::{
     FileKind, IndexEntry, KubeconfigFacts, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, escape_dir,
     has_loadable_extension, is_kubeconfig, is_plain_name, is_worth_copying, kubeconfig_facts,
@@ -40,11 +40,11 @@ impl Conf {
         let path = Path::new(dir);
         let listing = match root.list(path) {
             Ok(listing) => listing,
-            Err(Unread::Absent) if root.is_whole() => {
+            Err(ReadFailure::Absent) if root.is_whole() => {
                 self.looked_at.insert(dir.to_owned(), false);
                 return;
             }
-            Err(Unread::Absent) => {
+            Err(ReadFailure::Absent) => {
                 let why = "does not exist in a root that is only a part of a file system: it may not be \
                            mounted";
                 notes.unlisted(path, why);
@@ -93,24 +93,32 @@ impl Conf {
                     notes.unlisted(path, "some of its entries could not be read");
                 }
             }
-            Err(Unread::Absent) => {}
+            Err(ReadFailure::Absent) => {}
             Err(why) => notes.unlisted(path, why),
         }
     }
 
-    fn file(&mut self, root: &Root, dir: &str, name: &str, entry: &Entry, prefix: &str, notes: &mut Notes) {
+    fn file(
+        &mut self,
+        root: &Root,
+        dir: &str,
+        name: &str,
+        entry: &DirectoryEntry,
+        prefix: &str,
+        notes: &mut Notes,
+    ) {
         let path = Path::new(dir).join(name);
         let target = format!("{prefix}/{name}");
         let left = MAX_LOOKED_THROUGH.saturating_sub(self.looked_through);
-        let read = if left == 0 { Err(Unread::TooLarge(0)) } else { root.read(&path, MAX_CONF) };
+        let read = if left == 0 { Err(ReadFailure::TooLarge(0)) } else { root.read(&path, MAX_CONF) };
         let content = match read {
             Ok(content) => content,
             Err(why) => {
                 let why = match (&why, &entry.link) {
                     (_, _) if left == 0 => format!("beyond the total limit of {MAX_LOOKED_THROUGH} bytes"),
-                    (Unread::Absent, Some(link)) => format!("a dangling link: {}", shown(link)),
+                    (ReadFailure::Absent, Some(link)) => format!("a dangling link: {}", shown(link)),
                     // It was removed after the listing.
-                    (Unread::Absent, None) => "it was removed while it was read".to_owned(),
+                    (ReadFailure::Absent, None) => "it was removed while it was read".to_owned(),
                     (why, _) => why.to_string(),
                 };
                 notes.error(&path, &why);
@@ -162,7 +170,7 @@ impl Conf {
     }
 }
 
-fn row(dir: &str, name: &str, entry: &Entry) -> IndexEntry {
+fn row(dir: &str, name: &str, entry: &DirectoryEntry) -> IndexEntry {
     let metadata = &entry.metadata;
     let kind = match () {
         () if metadata.is_symlink() => FileKind::Symlink,

@@ -14,14 +14,14 @@ const LIMITS: Limits = Limits { deadline: Duration::from_secs(10), output: 4 << 
 
 /// The answer of crictl.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct CrictlAnswer {
     pub(super) info: RuntimeInfo,
     /// Whether its socket is configured; otherwise it uses the first default socket that answers.
     pub(super) told: bool,
 }
 
 /// The answer of `crictl info` and the name and version from `crictl version`; `None` without crictl.
-pub(super) fn ask(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Option<Answer> {
+pub(super) fn ask(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Option<CrictlAnswer> {
     let places = knowledge.node();
     let path = format!("{}:{}", places.path, places.crictl.folders.join(":"));
     let crictl = program(root, &path, "crictl")?;
@@ -57,7 +57,7 @@ pub(super) fn ask(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Opti
         info.version = field("RuntimeVersion:").or(info.version);
     }
     notes.read("crictl info: the runtime's CNI settings");
-    Some(Answer { info, told: config.is_some() })
+    Some(CrictlAnswer { info, told: config.is_some() })
 }
 
 /// A program on a PATH of the node, as this process can run it.

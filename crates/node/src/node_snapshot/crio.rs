@@ -94,7 +94,7 @@ fn drop_in_files(
 ) -> bool {
     let listing = match root.list(folder) {
         Ok(listing) => listing,
-        Err(super::root::Unread::Absent) => return true,
+        Err(super::root::ReadFailure::Absent) => return true,
         Err(why) => {
             notes.error(folder, why);
             return false;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::notes::Notes;
-use super::root::{Root, Unread};
+use super::root::{ReadFailure, Root};
 use crate::knowledge::NodePlaces;
 use crate::node::{Lsm, MAX_TEXT, modules};
 
@@ -31,14 +31,14 @@ impl<'a> Kernel<'a> {
 
 /// `host/os-release`, unchanged.
 pub(super) fn os_release(root: &Root, notes: &mut Notes) -> Option<Vec<u8>> {
-    let mut why = Unread::Absent;
+    let mut why = ReadFailure::Absent;
     for path in ["/etc/os-release", "/usr/lib/os-release"] {
         match root.read(Path::new(path), MAX_TEXT) {
             Ok(content) => {
                 notes.read(path);
                 return Some(content.bytes);
             }
-            Err(error) if matches!(why, Unread::Absent) => why = error,
+            Err(error) if matches!(why, ReadFailure::Absent) => why = error,
             Err(_) => {}
         }
     }
@@ -75,7 +75,7 @@ pub(super) fn modules_here(
     match proc.read(loaded, MAX_MODULES) {
         Ok(content) => lists.push(("loaded", content.bytes)),
         // A kernel without modules has all of them built in.
-        Err(Unread::Absent) => {}
+        Err(ReadFailure::Absent) => {}
         Err(why) => notes.error(loaded, why),
     }
     let listed = !lists.is_empty();
@@ -167,7 +167,7 @@ pub(super) fn lsm(kernel: &Kernel<'_>, notes: &mut Notes) -> Option<Lsm> {
     let selinux = match read_one(root, "/sys/fs/selinux/enforce") {
         Ok(value) if value == "1" => Some("enforcing"),
         Ok(_) => Some("permissive"),
-        Err(Unread::Absent) => Some("disabled"),
+        Err(ReadFailure::Absent) => Some("disabled"),
         Err(why) => {
             notes.error(Path::new("/sys/fs/selinux/enforce"), why);
             None
@@ -175,7 +175,7 @@ pub(super) fn lsm(kernel: &Kernel<'_>, notes: &mut Notes) -> Option<Lsm> {
     };
     let apparmor = match read_one(root, "/sys/module/apparmor/parameters/enabled") {
         Ok(value) if value.starts_with('Y') => Some("enabled"),
-        Ok(_) | Err(Unread::Absent) => Some("disabled"),
+        Ok(_) | Err(ReadFailure::Absent) => Some("disabled"),
         Err(why) => {
             notes.error(Path::new("/sys/module/apparmor/parameters/enabled"), why);
             None
@@ -185,7 +185,7 @@ pub(super) fn lsm(kernel: &Kernel<'_>, notes: &mut Notes) -> Option<Lsm> {
     Some(Lsm { selinux: selinux.map(str::to_owned), apparmor: apparmor.map(str::to_owned) })
 }
 
-fn read_one(root: &Root, path: &str) -> Result<String, Unread> {
+fn read_one(root: &Root, path: &str) -> Result<String, ReadFailure> {
     let content = root.read(Path::new(path), MAX_VALUE)?;
     Ok(String::from_utf8_lossy(&content.bytes).trim().to_owned())
 }

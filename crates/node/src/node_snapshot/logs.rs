@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::crictl::program;
 use super::notes::Notes;
-use super::root::{Root, Unread};
+use super::root::{ReadFailure, Root};
 use super::run::{Limits, run};
 use crate::knowledge::{Log, NodePlaces};
 use crate::node::{JOURNAL_WORDS, MAX_RAW_LOG, filter_log};
@@ -43,7 +43,7 @@ pub(super) fn copy_log(
                 raw.extend(if shared { tagged(&bytes, &log.tags) } else { bytes });
                 raw.push(b'\n');
             }
-            Err(Unread::Absent) => {}
+            Err(ReadFailure::Absent) => {}
             Err(why) => notes.error(Path::new(path), why),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::root::Unread;
+use super::root::ReadFailure;
 use crate::node::{PathError, is_plain_name};
 use crate::redact;
 
@@ -51,10 +51,10 @@ impl Notes {
     }
 
     /// Notes why an item was not read, unless it does not exist.
-    pub(super) fn unless_absent<T>(&mut self, path: &Path, result: Result<T, Unread>) -> Option<T> {
+    pub(super) fn unless_absent<T>(&mut self, path: &Path, result: Result<T, ReadFailure>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
-            Err(Unread::Absent) => None,
+            Err(ReadFailure::Absent) => None,
             Err(why) => {
                 self.error(path, why);
                 None

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::notes::Notes;
-use super::root::{Root, Unread, mode, mtime};
+use super::root::{ReadFailure, Root, mode, mtime};
 use super::run::{Limits, run};
 use crate::node::{BinEntry, PluginBins, VersionAnswer, is_plain_name};
 
@@ -33,7 +33,7 @@ pub(super) fn list(
         let path = Path::new(dir);
         let listing = match root.list(path) {
             Ok(listing) => listing,
-            Err(Unread::Absent) => {
+            Err(ReadFailure::Absent) => {
                 if !wanted.contains(dir) {
                     continue;
                 }

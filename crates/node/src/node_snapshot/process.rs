@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::root::{Root, Unread};
+use super::root::{ReadFailure, Root};
 
 /// Maximum size of a command line or an environment, in bytes.
 const MAX_WORDS: usize = 256 << 10;
@@ -70,7 +70,7 @@ pub(super) fn find(root: &Root, names: &[&str]) -> Vec<Process> {
 }
 
 /// The environment of a process, by name.
-pub(super) fn environment(root: &Root, pid: u32) -> Result<Vec<(String, String)>, Unread> {
+pub(super) fn environment(root: &Root, pid: u32) -> Result<Vec<(String, String)>, ReadFailure> {
     let content = root.read(&file(pid, "environ"), MAX_WORDS)?;
     let pairs = words(&content.bytes).into_iter().filter_map(|word| {
         let (name, value) = word.split_once('=')?;

@@ -38,7 +38,7 @@ pub(super) struct Root {
 
 /// Why a file or directory was not read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unread {
+pub(super) enum ReadFailure {
     /// Does not exist, or a dangling link.
     #[error("does not exist")]
     Absent,
@@ -70,13 +70,13 @@ fn message(error: &io::Error) -> String {
     }
 }
 
-impl From<io::Error> for Unread {
+impl From<io::Error> for ReadFailure {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::NotFound { Unread::Absent } else { Unread::System(error) }
+        if error.kind() == io::ErrorKind::NotFound { ReadFailure::Absent } else { ReadFailure::System(error) }
     }
 }
 
-impl From<Errno> for Unread {
+impl From<Errno> for ReadFailure {
     fn from(error: Errno) -> Self {
         io::Error::from(error).into()
     }
@@ -84,7 +84,7 @@ impl From<Errno> for Unread {
 
 /// A resolved path.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ResolvedPath {
     parent: Rc<File>,
     name: OsString,
     /// Absolute path on the node without links.
@@ -96,7 +96,7 @@ pub(super) struct Place {
 
 /// A file that was read.
 #[derive(Debug)]
-pub(super) struct Content {
+pub(super) struct FileContent {
     pub(super) bytes: Vec<u8>,
     pub(super) metadata: Metadata,
     /// Absolute path on the node without links.
@@ -105,7 +105,7 @@ pub(super) struct Content {
 
 /// One entry of a directory.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct DirectoryEntry {
     pub(super) name: OsString,
     /// Metadata of the entry itself; a link is not followed.
     pub(super) metadata: Metadata,
@@ -116,7 +116,7 @@ pub(super) struct Entry {
 /// The entries of a directory in byte order.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<DirectoryEntry>,
     /// Whether entries are missing from the list, so that no name is known to be absent.
     pub(super) partial: bool,
 }
@@ -155,7 +155,7 @@ impl Root {
     }
 
     /// Resolves a path, with links followed inside the root.
-    pub(super) fn place(&self, path: &Path) -> Result<Place, Unread> {
+    pub(super) fn place(&self, path: &Path) -> Result<ResolvedPath, ReadFailure> {
         let mut pending: VecDeque<OsString> = parts(path).collect();
         let mut stack: Vec<(OsString, Rc<File>)> = Vec::new();
         let mut hops = Vec::new();
@@ -166,7 +166,7 @@ impl Root {
                 let here = stack.last().map_or(&self.top, |(_, folder)| folder);
                 let metadata = here.metadata()?;
                 let real = real(&stack, None);
-                return Ok(Place {
+                return Ok(ResolvedPath {
                     parent: Rc::clone(here),
                     name: OsString::from("."),
                     real,
@@ -198,7 +198,7 @@ impl Root {
                 }
             } else if last {
                 let real = real(&stack, Some(&part));
-                return Ok(Place { parent, name: part, real, hops, metadata });
+                return Ok(ResolvedPath { parent, name: part, real, hops, metadata });
             } else if metadata.is_dir() {
                 stack.push((part, Rc::new(here)));
             } else {
@@ -208,7 +208,7 @@ impl Root {
     }
 
     /// A regular file of at most `limit` bytes, the same before and after it was read.
-    pub(super) fn read(&self, path: &Path, limit: usize) -> Result<Content, Unread> {
+    pub(super) fn read(&self, path: &Path, limit: usize) -> Result<FileContent, ReadFailure> {
         let place = self.place(path)?;
         for attempt in 0..TRIES {
             if attempt > 0 {
@@ -219,22 +219,22 @@ impl Root {
             let mut bytes = Vec::new();
             (&mut file).take(limit as u64 + 1).read_to_end(&mut bytes)?;
             if bytes.len() > limit {
-                return Err(Unread::TooLarge(limit));
+                return Err(ReadFailure::TooLarge(limit));
             }
             let after = file.metadata()?;
             // The kernel's own files have no size, and new times at each access.
             let unchanged = before.len() == 0 && after.len() == 0
                 || before.len() == bytes.len() as u64 && same(&before, &after);
             if unchanged {
-                return Ok(Content { bytes, metadata: after, real: place.real });
+                return Ok(FileContent { bytes, metadata: after, real: place.real });
             }
         }
-        Err(Unread::Changing)
+        Err(ReadFailure::Changing)
     }
 
     /// The last `limit` bytes of a regular file that may grow in the meantime, and whether it has more bytes
     /// before them.
-    pub(super) fn tail(&self, path: &Path, limit: u64) -> Result<(Vec<u8>, bool), Unread> {
+    pub(super) fn tail(&self, path: &Path, limit: u64) -> Result<(Vec<u8>, bool), ReadFailure> {
         let mut file = open(&self.place(path)?)?;
         let size = file.metadata()?.len();
         let from = size.saturating_sub(limit);
@@ -245,10 +245,10 @@ impl Root {
     }
 
     /// The SHA-256 of a regular file of at most `limit` bytes, lower-case hex.
-    pub(super) fn sha256(&self, path: &Path, limit: u64) -> Result<String, Unread> {
+    pub(super) fn sha256(&self, path: &Path, limit: u64) -> Result<String, ReadFailure> {
         let mut file = open(&self.place(path)?)?;
         let before = file.metadata()?;
-        let too_large = || Unread::TooLarge(usize::try_from(limit).unwrap_or(usize::MAX));
+        let too_large = || ReadFailure::TooLarge(usize::try_from(limit).unwrap_or(usize::MAX));
         if before.len() > limit {
             return Err(too_large());
         }
@@ -264,16 +264,16 @@ impl Root {
             hash.update(&chunk[..count]);
         }
         if !same(&before, &file.metadata()?) {
-            return Err(Unread::Changing);
+            return Err(ReadFailure::Changing);
         }
         Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// The entries of a directory.
-    pub(super) fn list(&self, path: &Path) -> Result<Listing, Unread> {
+    pub(super) fn list(&self, path: &Path) -> Result<Listing, ReadFailure> {
         let place = self.place(path)?;
         if !place.metadata.is_dir() {
-            return Err(Unread::NotAFolder);
+            return Err(ReadFailure::NotAFolder);
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = File::from(rustix::fs::openat(&*place.parent, &place.name, flags, Mode::empty())?);
@@ -295,10 +295,10 @@ impl Root {
             match look(&folder, &name) {
                 Ok((here, metadata)) => {
                     let link = if metadata.is_symlink() { read_link(&here).ok() } else { None };
-                    listing.entries.push(Entry { name, metadata, link });
+                    listing.entries.push(DirectoryEntry { name, metadata, link });
                 }
                 // It was removed after the listing.
-                Err(Unread::Absent) => {}
+                Err(ReadFailure::Absent) => {}
                 Err(_) => listing.partial = true,
             }
         }
@@ -340,20 +340,20 @@ pub(super) fn clean(path: &Path) -> PathBuf {
 }
 
 /// Metadata of an entry without opening it, so that FIFOs and devices are not affected.
-fn look(parent: &File, name: &OsStr) -> Result<(File, Metadata), Unread> {
+fn look(parent: &File, name: &OsStr) -> Result<(File, Metadata), ReadFailure> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let here = File::from(rustix::fs::openat(parent, name, flags, Mode::empty())?);
     let metadata = here.metadata()?;
     Ok((here, metadata))
 }
 
-fn read_link(link: &File) -> Result<PathBuf, Unread> {
+fn read_link(link: &File) -> Result<PathBuf, ReadFailure> {
     let target = rustix::fs::readlinkat(link, "", Vec::new())?;
     Ok(PathBuf::from(OsStr::from_bytes(target.to_bytes())))
 }
 
 /// Opens a regular file for reading, without blocking.
-fn open(place: &Place) -> Result<File, Unread> {
+fn open(place: &ResolvedPath) -> Result<File, ReadFailure> {
     regular(&place.metadata)?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(&*place.parent, &place.name, flags, Mode::empty())?);
@@ -362,12 +362,12 @@ fn open(place: &Place) -> Result<File, Unread> {
     Ok(file)
 }
 
-fn regular(metadata: &Metadata) -> Result<(), Unread> {
+fn regular(metadata: &Metadata) -> Result<(), ReadFailure> {
     let kind = metadata.file_type();
     if kind.is_file() {
         return Ok(());
     }
-    Err(Unread::NotAFile(match () {
+    Err(ReadFailure::NotAFile(match () {
         () if kind.is_dir() => "directory",
         () if kind.is_fifo() => "FIFO",
         () if kind.is_socket() => "socket",

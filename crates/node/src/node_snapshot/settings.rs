@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::root::{Root, Unread};
+use super::root::{ReadFailure, Root};
 use crate::node::{RuntimeKind, is_plain_dir};
 
 /// Maximum size of a configuration file, in bytes. Real ones have a few kilobytes.
@@ -42,14 +42,14 @@ pub(super) fn table(root: &Root, path: &Path) -> Result<Table, TableError> {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TableError {
     #[error("{0}")]
-    Unread(#[from] Unread),
+    Unread(#[from] ReadFailure),
     #[error("{0}")]
     Broken(String),
 }
 
 impl TableError {
     pub(super) fn is_absent(&self) -> bool {
-        matches!(self, TableError::Unread(Unread::Absent))
+        matches!(self, TableError::Unread(ReadFailure::Absent))
     }
 }
 

@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IntoDeserializer, Map
 use serde::forward_to_deserialize_any;
 
 use super::schema::{Field, Holds, Schema};
-use super::wire::{Fields, InvalidMessage, Value};
+use super::wire::{Fields, InvalidMessage, WireValue};
 
 /// Why a message could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -91,7 +91,7 @@ struct Content<'de> {
     /// The message that contains the field.
     within: &'static Schema,
     field: &'static Field,
-    first: Value<'de>,
+    first: WireValue<'de>,
     /// From the second value on, for a field with several.
     more: Fields<'de>,
 }
@@ -110,12 +110,12 @@ impl<'de> MapAccess<'de> for Object<'de> {
             };
             let Some(field) = self.schema.field(next.number) else { continue };
             if let Holds::Inline(schema) = field.holds {
-                let Value::Bytes(bytes) = next.value else { return Err(Broken::Wire(self.schema.name)) };
+                let WireValue::Bytes(bytes) = next.value else { return Err(Broken::Wire(self.schema.name)) };
                 self.after = Some((self.schema, self.fields));
                 (self.schema, self.fields) = (schema, Fields::new(bytes));
                 continue;
             }
-            if field.holds == Holds::Text && next.value == Value::Bytes(b"") {
+            if field.holds == Holds::Text && next.value == WireValue::Bytes(b"") {
                 continue;
             }
             let more = self.fields;
@@ -142,15 +142,15 @@ impl<'de> Content<'de> {
 
     fn number(&self) -> Result<u64, Broken> {
         match self.first {
-            Value::Number(number) => Ok(number),
-            Value::Bytes(_) => Err(self.broken()),
+            WireValue::Number(number) => Ok(number),
+            WireValue::Bytes(_) => Err(self.broken()),
         }
     }
 
     fn bytes(&self) -> Result<&'de [u8], Broken> {
         match self.first {
-            Value::Bytes(bytes) => Ok(bytes),
-            Value::Number(_) => Err(self.broken()),
+            WireValue::Bytes(bytes) => Ok(bytes),
+            WireValue::Number(_) => Err(self.broken()),
         }
     }
 
@@ -160,9 +160,9 @@ impl<'de> Content<'de> {
         let (mut is_text, mut number, mut said): (bool, i64, &[u8]) = (false, 0, b"");
         while let Some(field) = fields.next().map_err(|_| self.broken())? {
             match (field.number, field.value) {
-                (1, Value::Number(kind)) => is_text = kind != 0,
-                (2, Value::Number(value)) => number = value.cast_signed(),
-                (3, Value::Bytes(bytes)) => said = bytes,
+                (1, WireValue::Number(kind)) => is_text = kind != 0,
+                (2, WireValue::Number(value)) => number = value.cast_signed(),
+                (3, WireValue::Bytes(bytes)) => said = bytes,
                 _ => {}
             }
         }
@@ -174,7 +174,7 @@ impl<'de> Content<'de> {
         let mut fields = Fields::new(self.bytes()?);
         let mut seconds = 0;
         while let Some(field) = fields.next().map_err(|_| self.broken())? {
-            if let (1, Value::Number(number)) = (field.number, field.value) {
+            if let (1, WireValue::Number(number)) = (field.number, field.value) {
                 seconds = number.cast_signed();
             }
         }
@@ -283,15 +283,15 @@ impl<'de> MapAccess<'de> for Entries<'de> {
         self.value = &[];
         while let Some(field) = fields.next().map_err(|_| content.broken())? {
             match (field.number, field.value) {
-                (1, Value::Bytes(bytes)) => key = bytes,
-                (2, Value::Bytes(bytes)) => self.value = bytes,
+                (1, WireValue::Bytes(bytes)) => key = bytes,
+                (2, WireValue::Bytes(bytes)) => self.value = bytes,
                 _ => {}
             }
         }
         if content.field.holds == Holds::Quantities {
             let mut fields = Fields::new(std::mem::take(&mut self.value));
             while let Some(field) = fields.next().map_err(|_| content.broken())? {
-                if let (1, Value::Bytes(bytes)) = (field.number, field.value) {
+                if let (1, WireValue::Bytes(bytes)) = (field.number, field.value) {
                     self.value = bytes;
                 }
             }

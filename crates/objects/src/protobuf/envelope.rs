@@ -2,7 +2,7 @@
 //! object.
 
 use super::schema::{Field, Holds, Schema};
-use super::wire::{Fields, Value};
+use super::wire::{Fields, WireValue};
 
 /// The prefix of every protobuf answer of an API server.
 pub const MAGIC: &[u8] = b"k8s\0";
@@ -26,8 +26,8 @@ pub fn in_envelope<'a>(answer: &'a [u8], kind: &str) -> Option<&'a [u8]> {
     let mut named = false;
     while let Some(field) = fields.next().ok()? {
         match (field.number, field.value) {
-            (1, Value::Bytes(about)) => named = text_in(about, 2) == Some(kind),
-            (2, Value::Bytes(bytes)) => object = Some(bytes),
+            (1, WireValue::Bytes(about)) => named = text_in(about, 2) == Some(kind),
+            (2, WireValue::Bytes(bytes)) => object = Some(bytes),
             _ => {}
         }
     }
@@ -39,7 +39,7 @@ pub fn text_in(message: &[u8], number: u64) -> Option<&str> {
     let mut found = None;
     let mut fields = Fields::new(message);
     while let Some(field) = fields.next().ok()? {
-        if let (true, Value::Bytes(bytes)) = (field.number == number, field.value) {
+        if let (true, WireValue::Bytes(bytes)) = (field.number == number, field.value) {
             found = std::str::from_utf8(bytes).ok();
         }
     }

@@ -65,14 +65,14 @@ pub fn header(bytes: &[u8]) -> Result<Header, InvalidMessage> {
 
 /// One field of a complete message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Field<'de> {
+pub(super) struct WireField<'de> {
     pub(super) number: u64,
-    pub(super) value: Value<'de>,
+    pub(super) value: WireValue<'de>,
 }
 
 /// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value<'de> {
+pub(super) enum WireValue<'de> {
     Number(u64),
     /// A text, a message, or a number of fixed length.
     Bytes(&'de [u8]),
@@ -90,7 +90,7 @@ impl<'de> Fields<'de> {
     }
 
     /// The next field; `None` at the end. A message that ends within a field is invalid.
-    pub(super) fn next(&mut self) -> Result<Option<Field<'de>>, InvalidMessage> {
+    pub(super) fn next(&mut self) -> Result<Option<WireField<'de>>, InvalidMessage> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -98,12 +98,12 @@ impl<'de> Fields<'de> {
         let end = header.before.checked_add(header.length).ok_or(InvalidMessage::Wrong)?;
         let value = self.rest.get(header.before..end).ok_or(InvalidMessage::Short)?;
         self.rest = &self.rest[end..];
-        let value = header.value.map_or(Value::Bytes(value), Value::Number);
-        Ok(Some(Field { number: header.number, value }))
+        let value = header.value.map_or(WireValue::Bytes(value), WireValue::Number);
+        Ok(Some(WireField { number: header.number, value }))
     }
 
     /// The next field, if it has the same number.
-    pub(super) fn next_of(&mut self, number: u64) -> Result<Option<Value<'de>>, InvalidMessage> {
+    pub(super) fn next_of(&mut self, number: u64) -> Result<Option<WireValue<'de>>, InvalidMessage> {
         let mut ahead = *self;
         match ahead.next()? {
             Some(field) if field.number == number => {

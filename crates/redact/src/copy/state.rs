@@ -1,4 +1,4 @@
-//! Output of a copy, and known facts about the object: its keys, its owner, the current container. [`super::Part`]
+//! Output of a copy, and known facts about the object: its keys, its owner, the current container. [`super::CopiedValue`]
 //! decides what is written.
 
 use std::borrow::Cow;
@@ -118,9 +118,9 @@ impl<'de> Copy<'de> {
 }
 
 /// A key as in the text, if it has no escapes.
-pub(super) struct Key;
+pub(super) struct PlainKey;
 
-impl<'de> DeserializeSeed<'de> for Key {
+impl<'de> DeserializeSeed<'de> for PlainKey {
     type Value = Cow<'de, str>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
@@ -128,7 +128,7 @@ impl<'de> DeserializeSeed<'de> for Key {
     }
 }
 
-impl<'de> Visitor<'de> for Key {
+impl<'de> Visitor<'de> for PlainKey {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -76,7 +76,7 @@ fn is_mark(byte: u8) -> bool {
 
 /// Rule for the value of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ValueRule {
     /// A sentence.
     Prose,
     /// The value of a known key.
@@ -92,7 +92,7 @@ struct Scan<'a> {
     line: &'a str,
     at: usize,
     out: &'a mut String,
-    place: Place,
+    place: ValueRule,
     /// The last token as written, if it can be a key.
     key: Option<&'a str>,
     /// The last kept word.
@@ -122,7 +122,7 @@ impl<'a> Scan<'a> {
             line,
             at: 0,
             out,
-            place: Place::Prose,
+            place: ValueRule::Prose,
             key: None,
             before: "",
             named: false,
@@ -170,7 +170,7 @@ impl<'a> Scan<'a> {
     fn known_part(&mut self, place: char) {
         self.out.push(place);
         self.at += place.len_utf8();
-        (self.place, self.key, self.before) = (Place::Prose, None, "");
+        (self.place, self.key, self.before) = (ValueRule::Prose, None, "");
         (self.named, self.then, self.glued, self.quoted) = (false, false, false, false);
         self.near = self.near.saturating_sub(1);
     }
@@ -183,7 +183,7 @@ impl<'a> Scan<'a> {
         self.named = false;
         self.then = false;
         self.quoted = false;
-        self.place = Place::Prose;
+        self.place = ValueRule::Prose;
         self.near = self.near.saturating_sub(1);
     }
 
@@ -253,7 +253,7 @@ impl<'a> Scan<'a> {
         if whole.len() <= LONGEST
             && let Some((key, _)) =
                 whole.split_once(':').filter(|(key, rest)| !key.is_empty() && !rest.starts_with("//"))
-            && self.place != Place::Option
+            && self.place != ValueRule::Option
             && !self.glued
             && is_key(key)
         {
@@ -312,13 +312,13 @@ impl<'a> Scan<'a> {
         self.near = self.near.saturating_sub(1);
         let option = token.trim_start_matches('-');
         let is_option = token.starts_with('-') && option.starts_with(|c: char| c.is_ascii_alphabetic());
-        self.place = Place::Prose;
+        self.place = ValueRule::Prose;
         if is_option && option.len() == 1 {
-            self.place = Place::Option;
+            self.place = ValueRule::Option;
         } else if is_option && self.rest().starts_with([' ', '\t']) && is_sensitive(self.known, option) {
             self.take(Until::Blank);
         } else if is_option && self.known.takes_credentials(option) {
-            self.place = Place::Option;
+            self.place = ValueRule::Option;
         } else {
             self.announce(token, phrase);
         }
@@ -351,10 +351,10 @@ impl<'a> Scan<'a> {
         if self.near > 0 && !self.quoted {
             return false;
         }
-        if self.place == Place::Value(Announced::Name) || self.then {
+        if self.place == ValueRule::Value(Announced::Name) || self.then {
             return true;
         }
-        if self.place != Place::Prose {
+        if self.place != ValueRule::Prose {
             return false;
         }
         let said =
@@ -381,13 +381,13 @@ impl<'a> Scan<'a> {
         }
         let known = self.known;
         let numbers = match self.place {
-            Place::Value(Announced::Number(digits)) => Numbers::UpTo(digits),
+            ValueRule::Value(Announced::Number(digits)) => Numbers::UpTo(digits),
             // The port after an IPv6 address.
-            _ if self.place == Place::Prose && self.out.ends_with("]:") => Numbers::Usual,
-            _ if self.near > 0 || self.code > 0 || self.place != Place::Prose => Numbers::Small,
+            _ if self.place == ValueRule::Prose && self.out.ends_with("]:") => Numbers::Usual,
+            _ if self.near > 0 || self.code > 0 || self.place != ValueRule::Prose => Numbers::Small,
             _ => Numbers::Usual,
         };
-        let digits = self.near == 0 && self.place != Place::Option;
+        let digits = self.near == 0 && self.place != ValueRule::Option;
         if is_typed(token, numbers) && self.allows_typed(token)
             || self.is_character(token)
             || is_acme_error(token)
@@ -395,9 +395,9 @@ impl<'a> Scan<'a> {
             return true;
         }
         match self.place {
-            Place::Query => return matches!(token, "true" | "false"),
-            Place::Option => return is_words(known, token, false) && !token.contains(':'),
-            Place::Value(Announced::Unknown) => return false,
+            ValueRule::Query => return matches!(token, "true" | "false"),
+            ValueRule::Option => return is_words(known, token, false) && !token.contains(':'),
+            ValueRule::Value(Announced::Unknown) => return false,
             _ => {}
         }
         if token.contains(':') && token.split(':').rev().skip(1).any(|key| is_sensitive(known, key))

@@ -16,7 +16,7 @@ mod words;
 
 use std::borrow::Cow;
 
-use templates::Kept;
+use templates::MaskedText;
 
 use super::memo::Memo;
 use super::text;
@@ -87,7 +87,7 @@ fn around_known_parts(visible: &str) -> String {
     let rest = |text: &str| line::lines(&text::text(text));
     let mut lost: Vec<&str> = Vec::new();
     for _ in 0..ROUNDS {
-        let Some(kept) = Kept::take(visible, &lost) else { break };
+        let Some(kept) = MaskedText::take(visible, &lost) else { break };
         match kept.restore(&rest(&kept.text)) {
             Ok(clean) => return clean,
             Err(more) => lost.extend(more),

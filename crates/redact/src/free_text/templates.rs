@@ -28,15 +28,15 @@ pub(crate) fn is_place(c: char) -> bool {
 }
 
 /// A text without its known parts.
-pub(super) struct Kept<'a> {
+pub(super) struct MaskedText<'a> {
     /// The text, with one character instead of each part.
     pub(super) text: String,
     parts: HashMap<char, &'a str>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> MaskedText<'a> {
     /// Takes out the known parts. `None` if there are none.
-    pub(super) fn take(input: &'a str, without: &[&str]) -> Option<Kept<'a>> {
+    pub(super) fn take(input: &'a str, without: &[&str]) -> Option<MaskedText<'a>> {
         let known = Knowledge::embedded().free_text();
         let spans = spans(known, input);
         let mut chars: HashMap<&str, char> = HashMap::new();
@@ -52,7 +52,7 @@ impl<'a> Kept<'a> {
         }
         text.push_str(&input[done..]);
         let parts: HashMap<char, &str> = chars.into_iter().map(|(part, c)| (c, part)).collect();
-        (!parts.is_empty()).then_some(Kept { text, parts })
+        (!parts.is_empty()).then_some(MaskedText { text, parts })
     }
 
     /// Puts the parts back into the redacted text.
@@ -231,21 +231,21 @@ mod tests {
     #[test]
     fn part_is_taken_out_and_put_back() {
         let text = "password=hunter2 failed to fetch token: serviceaccounts \"web\" not found, aB3xK9";
-        let kept = Kept::take(text, &[]).unwrap();
+        let kept = MaskedText::take(text, &[]).unwrap();
         assert!(!kept.text.contains("serviceaccounts") && kept.text.contains("hunter2"), "{}", kept.text);
         assert_eq!(kept.restore(&kept.text).unwrap(), text);
         assert!(kept.restore("REDACTED(len=5)").is_err());
-        assert!(Kept::take("serviceaccounts", &[]).is_none());
+        assert!(MaskedText::take("serviceaccounts", &[]).is_none());
     }
 
     #[test]
     fn each_line_of_gatekeeper_keeps_its_constraint() {
         let text = "denied the request: [limits] no limits\n[limits] none either\n[allowed-repos] no\n[aB3xK9dE6gH9] x";
-        let kept = Kept::take(text, &[]).unwrap();
+        let kept = MaskedText::take(text, &[]).unwrap();
         assert!(!kept.text.contains("limits]") && !kept.text.contains("allowed-repos"), "{}", kept.text);
         assert!(kept.text.contains("[aB3xK9dE6gH9]"), "{}", kept.text);
         assert_eq!(kept.restore(&kept.text).unwrap(), text);
-        assert!(Kept::take("no answer\n[allowed-repos] no", &[]).is_none());
+        assert!(MaskedText::take("no answer\n[allowed-repos] no", &[]).is_none());
     }
 
     #[test]

@@ -9,14 +9,14 @@ use super::look::Look;
 use super::subject;
 use super::text::{clean, count, wrap, wrap_from};
 use crate::finding::{Finding, Severity};
-use crate::report::{Change, ChangeCounts, Report};
+use crate::report::{ChangeCounts, ManifestChange, Report};
 
 /// Columns before the words of a line.
 const INDENT: usize = 9;
 
 /// The findings of a report, as blocks. `explained` returns the symptoms of a root.
 pub(super) fn blocks(
-    change: &Change,
+    change: &ManifestChange,
     report: &Report,
     roots: &[(usize, &Finding)],
     explained: impl Fn(usize) -> Vec<String>,
@@ -38,7 +38,7 @@ pub(super) fn blocks(
 
 /// `WITH THE CHANGE of web.yaml (3 objects): 1 error comes in, 2 findings are cured, 1 stays`.
 /// Checks that lack evidence, such as an object of the change that cannot be read, may have found more.
-fn headline(change: &Change, report: &Report, look: Look) -> Vec<String> {
+fn headline(change: &ManifestChange, report: &Report, look: Look) -> Vec<String> {
     const WORD: &str = "WITH THE CHANGE";
     let findings = &report.findings;
     let gaps = coverage::deciding(report);

@@ -87,7 +87,7 @@ struct DefectRow<'a> {
 }
 
 #[derive(Serialize)]
-struct List<'a> {
+struct DefectList<'a> {
     schema: &'static str,
     defects: Vec<DefectRow<'a>>,
 }
@@ -95,12 +95,12 @@ struct List<'a> {
 /// The list as one JSON document, schema `meshdoctor.defects/1`.
 pub fn json(knowledge: &Knowledge) -> String {
     let defects = knowledge.known_defects().rows().iter().map(|row| DefectRow::new(row, knowledge));
-    json::write(&List { schema: SCHEMA, defects: defects.collect() })
+    json::write(&DefectList { schema: SCHEMA, defects: defects.collect() })
 }
 
 /// One defect in the same form.
 pub fn json_of(row: &KnownDefect, knowledge: &Knowledge) -> String {
-    json::write(&List { schema: SCHEMA, defects: vec![DefectRow::new(row, knowledge)] })
+    json::write(&DefectList { schema: SCHEMA, defects: vec![DefectRow::new(row, knowledge)] })
 }
 
 const SCHEMA: &str = "meshdoctor.defects/1";

@@ -17,7 +17,7 @@ const TWO_CLUSTERS: &str = "the reports are of two different clusters";
 /// The change of a finding between the reports, in the order of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum FindingChange {
     /// Only in the second, and the first had checked it.
     New,
     /// In both, with different severities.
@@ -30,15 +30,15 @@ pub enum State {
     Unchanged,
 }
 
-impl State {
+impl FindingChange {
     /// The printed word.
     pub fn label(self) -> &'static str {
         match self {
-            State::New => "new",
-            State::Changed => "changed",
-            State::NotComparable => "not comparable",
-            State::Fixed => "fixed",
-            State::Unchanged => "unchanged",
+            FindingChange::New => "new",
+            FindingChange::Changed => "changed",
+            FindingChange::NotComparable => "not comparable",
+            FindingChange::Fixed => "fixed",
+            FindingChange::Unchanged => "unchanged",
         }
     }
 }
@@ -46,9 +46,9 @@ impl State {
 /// A finding of one subject, in one of the reports or in both.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct DiffEntry {
     /// The change.
-    pub state: State,
+    pub state: FindingChange,
     pub check: String,
     pub subject: String,
     /// Its severity in the first report.
@@ -71,7 +71,7 @@ pub struct Difference {
     /// Whether both reports are of one cluster; `null` if unknown.
     pub same_cluster: Option<bool>,
     /// Every entry of either report.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DiffEntry>,
 }
 
 type Troubles<'a> = BTreeMap<(&'a str, String), (Severity, String, &'a str)>;
@@ -82,7 +82,7 @@ pub fn compare(before: &Document, after: &Document) -> Difference {
     let uid = |document: &Document| Some(document.subject.as_ref()?.cluster.as_ref()?.uid.clone());
     let same_cluster = uid(before).zip(uid(after)).map(|(one, other)| one == other);
     let keys: std::collections::BTreeSet<_> = old.keys().chain(new.keys()).collect();
-    let mut entries: Vec<Entry> = keys
+    let mut entries: Vec<DiffEntry> = keys
         .into_iter()
         .map(|key| {
             let (then, now) = (old.get(key), new.get(key));
@@ -91,17 +91,17 @@ pub fn compare(before: &Document, after: &Document) -> Difference {
                 Some(false) => Some(TWO_CLUSTERS.to_owned()),
                 _ => unlooked(key.0, before, after, other, side),
             };
-            let alone = |found: State, other: &Document, side: &str| match why(other, side) {
+            let alone = |found: FindingChange, other: &Document, side: &str| match why(other, side) {
                 None => (found, None),
-                Some(why) => (State::NotComparable, Some(why)),
+                Some(why) => (FindingChange::NotComparable, Some(why)),
             };
             let (state, why) = match (then, now) {
-                (Some((then, ..)), Some((now, ..))) if then != now => (State::Changed, None),
-                (Some(_), Some(_)) => (State::Unchanged, None),
-                (None, _) => alone(State::New, before, "first"),
-                (_, None) => alone(State::Fixed, after, "second"),
+                (Some((then, ..)), Some((now, ..))) if then != now => (FindingChange::Changed, None),
+                (Some(_), Some(_)) => (FindingChange::Unchanged, None),
+                (None, _) => alone(FindingChange::New, before, "first"),
+                (_, None) => alone(FindingChange::Fixed, after, "second"),
             };
-            Entry {
+            DiffEntry {
                 state,
                 check: key.0.to_owned(),
                 subject,
@@ -113,7 +113,7 @@ pub fn compare(before: &Document, after: &Document) -> Difference {
             }
         })
         .collect();
-    let worst = |entry: &Entry| entry.after.max(entry.before);
+    let worst = |entry: &DiffEntry| entry.after.max(entry.before);
     entries.sort_by(|a, b| {
         a.state
             .cmp(&b.state)
@@ -180,19 +180,19 @@ fn unlooked(id: &str, before: &Document, after: &Document, other: &Document, sid
 }
 
 impl Difference {
-    fn in_state(&self, state: State) -> impl Iterator<Item = &Entry> {
+    fn in_state(&self, state: FindingChange) -> impl Iterator<Item = &DiffEntry> {
         self.entries.iter().filter(move |entry| entry.state == state)
     }
 
     /// The highest severity of new findings and of those that became more severe.
     pub fn worst_new(&self) -> Option<Severity> {
-        let worse = self.in_state(State::Changed).filter(|entry| entry.after > entry.before);
-        self.in_state(State::New).chain(worse).filter_map(|entry| entry.after).max()
+        let worse = self.in_state(FindingChange::Changed).filter(|entry| entry.after > entry.before);
+        self.in_state(FindingChange::New).chain(worse).filter_map(|entry| entry.after).max()
     }
 
     /// The highest severity of those that cannot be compared.
     pub fn worst_unknown(&self) -> Option<Severity> {
-        self.in_state(State::NotComparable).filter_map(|entry| entry.after.max(entry.before)).max()
+        self.in_state(FindingChange::NotComparable).filter_map(|entry| entry.after.max(entry.before)).max()
     }
 
     pub fn json(&self) -> String {
@@ -202,13 +202,13 @@ impl Difference {
     /// As text; unchanged findings are only counted.
     pub fn table(&self, columns: usize) -> String {
         let mut text = String::new();
-        let is_listed = |entry: &&Entry| match self.same_cluster {
+        let is_listed = |entry: &&DiffEntry| match self.same_cluster {
             // One reason applies to all of them.
-            Some(false) => !matches!(entry.state, State::Unchanged | State::NotComparable),
-            _ => entry.state != State::Unchanged,
+            Some(false) => !matches!(entry.state, FindingChange::Unchanged | FindingChange::NotComparable),
+            _ => entry.state != FindingChange::Unchanged,
         };
         if self.same_cluster == Some(false) {
-            let words = match self.in_state(State::NotComparable).count() {
+            let words = match self.in_state(FindingChange::NotComparable).count() {
                 0 => TWO_CLUSTERS.to_owned(),
                 some => format!(
                     "{TWO_CLUSTERS}; {} of one of them cannot be compared (-o json lists them)",
@@ -232,15 +232,21 @@ impl Difference {
         if !text.is_empty() {
             text.push('\n');
         }
-        let counted =
-            [State::New, State::Changed, State::NotComparable, State::Fixed, State::Unchanged].map(|state| {
-                // Two clusters do not change into each other.
-                let words = match state {
-                    State::Unchanged if self.same_cluster == Some(false) => "in both",
-                    state => state.label(),
-                };
-                count(self.in_state(state).count(), words, words)
-            });
+        let counted = [
+            FindingChange::New,
+            FindingChange::Changed,
+            FindingChange::NotComparable,
+            FindingChange::Fixed,
+            FindingChange::Unchanged,
+        ]
+        .map(|state| {
+            // Two clusters do not change into each other.
+            let words = match state {
+                FindingChange::Unchanged if self.same_cluster == Some(false) => "in both",
+                state => state.label(),
+            };
+            count(self.in_state(state).count(), words, words)
+        });
         _ = writeln!(text, "{}", counted.join(", "));
         text
     }

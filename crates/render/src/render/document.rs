@@ -13,7 +13,7 @@ mod restore;
 mod roots;
 
 pub use crate::finding::ValuesForm;
-pub use change::Change;
+pub use change::ManifestChange;
 pub use fill::{Failure, run_options};
 pub use finding::{
     About, Cause, EditAction, Evidence, Finding, LinkerdCheck, Moment, Patch, PlanStep, Reference, Remedy,
@@ -69,7 +69,7 @@ pub struct Document {
     pub rehearsal: Option<Rehearsal>,
     /// The change applied on top of the cluster (`--with`); absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub change: Option<Change>,
+    pub change: Option<ManifestChange>,
     /// The nodes with node evidence, and the files that their runtime loads; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Node>,

@@ -30,11 +30,11 @@ pub struct Member {
     /// Its context, or the name of its bundle without the extension.
     pub name: String,
     /// Its result.
-    pub outcome: Outcome,
+    pub outcome: ClusterOutcome,
 }
 
 /// The result for a cluster.
-pub enum Outcome {
+pub enum ClusterOutcome {
     /// A report.
     Judged(Box<Document>),
     /// No report.
@@ -46,19 +46,19 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl ClusterOutcome {
     /// The exit status of the cluster alone.
     pub fn status(&self) -> u8 {
         match self {
-            Outcome::Judged(document) => document.verdict.status,
-            Outcome::Failed { .. } => exit::COULD_NOT_RUN,
+            ClusterOutcome::Judged(document) => document.verdict.status,
+            ClusterOutcome::Failed { .. } => exit::COULD_NOT_RUN,
         }
     }
 
     fn document(&self) -> Option<&Document> {
         match self {
-            Outcome::Judged(document) => Some(document),
-            Outcome::Failed { .. } => None,
+            ClusterOutcome::Judged(document) => Some(document),
+            ClusterOutcome::Failed { .. } => None,
         }
     }
 }
@@ -135,7 +135,7 @@ impl Fleet {
             text.push('\n');
         }
         for member in &self.members {
-            if let Outcome::Failed { cause, next } = &member.outcome {
+            if let ClusterOutcome::Failed { cause, next } = &member.outcome {
                 let said = format!("{} could not be checked: {cause}", member.name);
                 text.push('\n');
                 lines(&mut text, &said, 0, look);
@@ -295,12 +295,12 @@ impl Fleet {
 
     pub fn json(&self, status: u8) -> String {
         let members = self.members.iter().map(|member| match &member.outcome {
-            Outcome::Judged(document) => json!({
+            ClusterOutcome::Judged(document) => json!({
                 "name": member.name,
                 "status": document.verdict.status,
                 "report": document,
             }),
-            Outcome::Failed { cause, next } => json!({
+            ClusterOutcome::Failed { cause, next } => json!({
                 "name": member.name,
                 "status": exit::COULD_NOT_RUN,
                 "error": cause,

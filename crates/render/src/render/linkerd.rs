@@ -15,7 +15,7 @@ use crate::rows::{self, Category, RowResult, RowVerdict};
 
 /// The document of `linkerd check -o json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Document {
+pub struct LinkerdDocument {
     /// No row is an error.
     pub success: bool,
     /// The categories, in the order of the command.
@@ -45,11 +45,11 @@ pub struct DocumentRow {
     pub result: RowResult,
 }
 
-impl Document {
+impl LinkerdDocument {
     /// A document of rows. Without success if a row is an error, or if an error has no row (`sound` is
     /// false).
-    pub fn new(categories: &[Category], sound: bool) -> Document {
-        Document {
+    pub fn new(categories: &[Category], sound: bool) -> LinkerdDocument {
+        LinkerdDocument {
             success: sound && rows::success(categories),
             categories: categories
                 .iter()
@@ -96,7 +96,7 @@ pub(super) fn is_sound(report: &Report) -> bool {
 
 /// Any rows as such a document.
 pub fn json(categories: &[Category], sound: bool) -> String {
-    json::write(&Document::new(categories, sound))
+    json::write(&LinkerdDocument::new(categories, sound))
 }
 
 /// The errors without a row, on one line; `None` if all have one.

@@ -18,7 +18,7 @@ use crate::command::{Command, guard_apart};
 use crate::finding::{NodeRound, Severity, Step};
 use crate::report::{PlannedFinding, RepairPlan, Report};
 pub use next::next;
-pub(super) use order::{Order, Row};
+pub(super) use order::{Order, PlanRow};
 use printer::PlanPrinter;
 pub use verification::verify_lines;
 
@@ -80,13 +80,13 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     let mut stated: Option<&str> = None;
     for row in rows {
         match row {
-            Row::Findings(numbers) => lines.extend(printer.headings(&(&numbers - &risks))),
-            Row::Step { number, .. } if plan.steps[number - 1].repairs.is_subset(&risks) => {}
-            Row::Step { number, .. } if brief.values().any(|steps| steps.contains(&number)) => {
+            PlanRow::Findings(numbers) => lines.extend(printer.headings(&(&numbers - &risks))),
+            PlanRow::Step { number, .. } if plan.steps[number - 1].repairs.is_subset(&risks) => {}
+            PlanRow::Step { number, .. } if brief.values().any(|steps| steps.contains(&number)) => {
                 let first = brief.values().find(|steps| steps.first() == Some(&number));
                 lines.extend(first.into_iter().flat_map(|steps| printer.further(steps)));
             }
-            Row::Step { number, repairs } => {
+            PlanRow::Step { number, repairs } => {
                 let step = &plan.steps[number - 1];
                 let required = step.step.command.as_ref().and_then(Command::required_cli);
                 let is_stated = required.is_some() && required == stated;

@@ -11,11 +11,12 @@ use super::look::Look;
 use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, wrap};
 use crate::checks::cli_installation;
 use crate::checks::rotation::{
-    Condition, Known, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject, Workload,
+    AnchorRole, Condition, ConditionStatus, Phase, PlannedStage, Progress, Rotation, RotationSubject, Stage,
+    Workload,
 };
 use crate::command::{Command, meshdoctor, own};
 use crate::finding::{Applies, Finding, Remedy, Restarts, Step};
-use crate::inspect::rotation::{Answer, Decision};
+use crate::inspect::rotation::{Decision, RotationAnswer};
 use crate::report::RepairPlan;
 
 /// The schema of the JSON form.
@@ -27,7 +28,7 @@ const LABELS: usize = 8;
 const LISTED: usize = 10;
 
 /// As text. `asked` is the step that the exit status is about, if not the next one.
-pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -> String {
+pub fn text(answer: &RotationAnswer, asked: Option<Stage>, now: Timestamp, look: Look) -> String {
     let rotation = &answer.rotation;
     let mut text = String::new();
     section(&mut text, "phase", &rotation.summary, look);
@@ -48,7 +49,7 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
 
 /// The commands that install the linkerd CLI of each release that a command of these steps needs, unless it is
 /// installed.
-fn installations(text: &mut String, steps: &str, answer: &Answer, look: Look) {
+fn installations(text: &mut String, steps: &str, answer: &RotationAnswer, look: Look) {
     let of_plan = answer.rotation.plan.iter().map(|planned| &planned.remedy).chain([&answer.rotation.kept]);
     let remedies = of_plan.chain(answer.broken.iter().map(|finding| &finding.remedy));
     let commands = remedies.flat_map(|remedy| &remedy.steps).filter_map(|step| step.command.as_ref());
@@ -67,7 +68,7 @@ fn installations(text: &mut String, steps: &str, answer: &Answer, look: Look) {
 }
 
 /// The repairs, the next step, the steps that must wait, and the plan.
-fn all_steps(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
+fn all_steps(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> String {
     let rotation = &answer.rotation;
     let mut text = String::new();
     if !answer.broken.is_empty() {
@@ -169,10 +170,10 @@ fn anchors(text: &mut String, rotation: &Rotation, now: Timestamp, look: Look) {
     }
 }
 
-fn role(role: Role) -> &'static str {
+fn role(role: AnchorRole) -> &'static str {
     match role {
-        Role::Unknown => "role unknown",
-        Role::Current | Role::New | Role::Old => role.name(),
+        AnchorRole::Unknown => "role unknown",
+        AnchorRole::Current | AnchorRole::New | AnchorRole::Old => role.name(),
     }
 }
 
@@ -218,9 +219,9 @@ fn left(phase: Phase, workload: &Workload) -> Option<&'static str> {
         _ => return None,
     };
     match state {
-        Known::Yes => None,
-        Known::No => Some(no),
-        Known::Unknown => Some(unknown),
+        ConditionStatus::Yes => None,
+        ConditionStatus::No => Some(no),
+        ConditionStatus::Unknown => Some(unknown),
     }
 }
 
@@ -279,9 +280,9 @@ fn follows_at_once(first: &Finding, finding: &Finding) -> bool {
 
 fn stage(text: &mut String, label: &str, planned: &PlannedStage, look: Look, commands: bool) {
     let decision = match planned.decision() {
-        Known::Yes => String::new(),
-        Known::No => format!(": {}", look.bad("not yet")),
-        Known::Unknown => format!(": {}", look.doubtful("not known to be safe")),
+        ConditionStatus::Yes => String::new(),
+        ConditionStatus::No => format!(": {}", look.bad("not yet")),
+        ConditionStatus::Unknown => format!(": {}", look.doubtful("not known to be safe")),
     };
     _ = writeln!(text, "{}{}{decision}", look.strong(&pad(label, LABELS)), planned.stage.title());
     for condition in &planned.conditions {
@@ -294,14 +295,14 @@ fn stage(text: &mut String, label: &str, planned: &PlannedStage, look: Look, com
 
 fn condition(text: &mut String, condition: &Condition, look: Look) {
     let word = match condition.state {
-        Known::Yes => "met",
-        Known::No => "not met",
-        Known::Unknown => "unknown",
+        ConditionStatus::Yes => "met",
+        ConditionStatus::No => "not met",
+        ConditionStatus::Unknown => "unknown",
     };
     let indent = " ".repeat(LABELS);
     let columns = LABELS + 9;
     indented(text, &format!("{indent}{}", pad(word, 9)), columns, &condition.text, look);
-    if condition.state == Known::Yes && !look.verbose {
+    if condition.state == ConditionStatus::Yes && !look.verbose {
         return;
     }
     for evidence in &condition.evidence {
@@ -387,7 +388,7 @@ fn others(text: &mut String, findings: &[Finding], look: Look) {
     );
 }
 
-fn result(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
+fn result(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> String {
     let rotation = &answer.rotation;
     let what =
         asked.or(rotation.next().map(|next| next.stage)).map_or("any step of a rotation", Stage::title);
@@ -424,11 +425,11 @@ fn result(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
     text.replacen(head, &painted, 1)
 }
 
-fn answer_label(known: Known) -> &'static str {
+fn answer_label(known: ConditionStatus) -> &'static str {
     match known {
-        Known::Yes => "yes",
-        Known::No => "no",
-        Known::Unknown => "unknown",
+        ConditionStatus::Yes => "yes",
+        ConditionStatus::No => "no",
+        ConditionStatus::Unknown => "unknown",
     }
 }
 
@@ -441,7 +442,7 @@ fn decision(decision: Decision) -> &'static str {
     }
 }
 
-pub fn json(answer: &Answer, asked: Option<Stage>) -> Value {
+pub fn json(answer: &RotationAnswer, asked: Option<Stage>) -> Value {
     let rotation = &answer.rotation;
     let anchors: Vec<Value> = rotation
         .anchors
@@ -489,8 +490,8 @@ pub fn json(answer: &Answer, asked: Option<Stage>) -> Value {
         "summary": rotation.summary,
         "isDue": rotation.is_due,
         "rotates": match rotation.of {
-            Subject::Anchor => "anchor",
-            Subject::Issuer => "issuer",
+            RotationSubject::Anchor => "anchor",
+            RotationSubject::Issuer => "issuer",
         },
         "decision": decision(answer.decision(asked)),
         "step": asked.or(rotation.next().map(|next| next.stage)).map(Stage::name),
@@ -542,9 +543,9 @@ fn stage_json(planned: &PlannedStage) -> Value {
         .collect();
     let go = match (planned.progress, planned.decision()) {
         (Progress::Done, _) => "done",
-        (_, Known::Yes) => "go",
-        (_, Known::No) => "no-go",
-        (_, Known::Unknown) => "unknown",
+        (_, ConditionStatus::Yes) => "go",
+        (_, ConditionStatus::No) => "no-go",
+        (_, ConditionStatus::Unknown) => "unknown",
     };
     json!({
         "step": planned.stage.name(),

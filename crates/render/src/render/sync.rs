@@ -8,7 +8,8 @@ use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width
 use crate::command::own;
 use crate::finding::{Finding, Severity};
 use crate::inspect::sync::{
-    Agreement, AppliedPolicy, BalancedService, Certificate, MixedBuild, ProxyState, Row, Since, State, Sync,
+    Agreement, AppliedPolicy, BalancedService, Certificate, MixedBuild, ProxyState, ProxySync, Since, Sync,
+    SyncRow,
 };
 use crate::model::control_clients::{ClientState, ControlClient};
 
@@ -91,8 +92,8 @@ pub fn table(sync: &Sync<'_>, repair: Option<&str>, look: Look) -> String {
 
 /// The result in a sentence.
 fn result(sync: &Sync<'_>) -> String {
-    let of = |state: State| sync.rows.iter().filter(|row| row.state(sync) == state).count();
-    let states = [State::OutOfSync, State::NotRead, State::Unknown, State::InSync];
+    let of = |state: ProxySync| sync.rows.iter().filter(|row| row.state(sync) == state).count();
+    let states = [ProxySync::OutOfSync, ProxySync::NotRead, ProxySync::Unknown, ProxySync::InSync];
     let counts = states.into_iter().filter(|state| of(*state) > 0);
     let mut parts: Vec<String> =
         counts.map(|state| format!("{} {}", of(state), state_label(state))).collect();
@@ -134,9 +135,9 @@ fn layout(rows: &[[String; HEADS.len()]], sync: &Sync<'_>, look: Look) -> String
         let plain = line(&cells[..shown]);
         let state = pad(&cells[1], widths[1]);
         let styled = match row.state(sync) {
-            State::InSync => look.good(&state),
-            State::OutOfSync => look.bad(&state),
-            State::Unknown | State::NotRead => look.doubtful(&state),
+            ProxySync::InSync => look.good(&state),
+            ProxySync::OutOfSync => look.bad(&state),
+            ProxySync::Unknown | ProxySync::NotRead => look.doubtful(&state),
         };
         _ = writeln!(text, "{}", plain.replacen(&state, &styled, 1));
         if is_wide || is_unread(sync) {
@@ -157,7 +158,7 @@ fn layout(rows: &[[String; HEADS.len()]], sync: &Sync<'_>, look: Look) -> String
     text
 }
 
-fn cells(row: &Row<'_>, sync: &Sync<'_>) -> [String; HEADS.len()] {
+fn cells(row: &SyncRow<'_>, sync: &Sync<'_>) -> [String; HEADS.len()] {
     let (namespace, name) = row.pod.metadata.key();
     let pod = clean(&format!("{namespace}/{name}")).into_owned();
     let version = row.version.clone().unwrap_or_else(|| NOT_KNOWN.to_owned());
@@ -195,7 +196,7 @@ fn cells(row: &Row<'_>, sync: &Sync<'_>) -> [String; HEADS.len()] {
 }
 
 /// The checks with a problem of a row.
-fn problems(row: &Row<'_>, sync: &Sync<'_>) -> String {
+fn problems(row: &SyncRow<'_>, sync: &Sync<'_>) -> String {
     let of_row = row.problems.iter().filter_map(|at| sync.findings.get(*at));
     let mut ids: Vec<&str> =
         of_row.filter(|finding| finding.severity > Severity::Info).map(|finding| finding.check).collect();
@@ -260,7 +261,7 @@ fn is_without_metrics(sync: &Sync<'_>) -> bool {
 }
 
 /// The endpoints and policies of a row that differ from the objects.
-fn differing(row: &Row<'_>) -> Vec<String> {
+fn differing(row: &SyncRow<'_>) -> Vec<String> {
     let (namespace, name) = row.pod.metadata.key();
     let differs = |service: &&BalancedService| service.agreement == Agreement::Differs;
     let said = |service: &BalancedService| {
@@ -303,21 +304,21 @@ fn proxies(number: usize) -> String {
 }
 
 /// The place of a state in the table: the worst first.
-fn order(state: State) -> u8 {
+fn order(state: ProxySync) -> u8 {
     match state {
-        State::OutOfSync => 0,
-        State::Unknown => 1,
-        State::NotRead => 2,
-        State::InSync => 3,
+        ProxySync::OutOfSync => 0,
+        ProxySync::Unknown => 1,
+        ProxySync::NotRead => 2,
+        ProxySync::InSync => 3,
     }
 }
 
-fn state_label(state: State) -> &'static str {
+fn state_label(state: ProxySync) -> &'static str {
     match state {
-        State::InSync => "in sync",
-        State::OutOfSync => "out of sync",
-        State::Unknown => NOT_KNOWN,
-        State::NotRead => NOT_READ,
+        ProxySync::InSync => "in sync",
+        ProxySync::OutOfSync => "out of sync",
+        ProxySync::Unknown => NOT_KNOWN,
+        ProxySync::NotRead => NOT_READ,
     }
 }
 
@@ -346,7 +347,7 @@ fn client(proxy: &ProxyState, at: usize) -> String {
 }
 
 /// Since when a row is in its state.
-fn since(row: &Row<'_>) -> String {
+fn since(row: &SyncRow<'_>) -> String {
     match row.since() {
         Some(Since::Exactly(seconds)) => lasting(seconds),
         Some(Since::AtLeast(seconds)) => format!("at least {}", lasting(seconds)),

@@ -8,7 +8,7 @@ use super::text::{clean, count, fenced, pad, thousands, width, wrap};
 use super::{coverage, header, repair};
 use crate::finding::Severity;
 use crate::report::Report;
-use crate::save::Entry;
+use crate::save::BundleEntry;
 
 /// Width of fenced text.
 const WIDTH: usize = 100;
@@ -71,7 +71,7 @@ fn folded(path: &str, columns: usize) -> Vec<String> {
 }
 
 /// The files to be sent, the omitted ones, and the number of redactions.
-pub fn listing(entries: &[&Entry], left_out: &[String], touched: usize, look: Look) -> String {
+pub fn listing(entries: &[&BundleEntry], left_out: &[String], touched: usize, look: Look) -> String {
     let row = |bytes: &str, objects: &str, redacted: &str, name: &str| {
         let numbers = format!("{bytes:>12}  {objects:>9}  {redacted:>8}  ");
         let name = folded(name, look.columns().saturating_sub(NUMBERS));

@@ -254,7 +254,7 @@ pub fn short(verification: &Verification) -> String {
 
 /// The result as one document. Fields are only ever added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Document {
+pub struct VerificationDocument {
     /// [`SCHEMA`].
     pub schema: String,
     /// The tool that wrote it.
@@ -266,7 +266,7 @@ pub struct Document {
     /// The source of the new evidence.
     pub origin: Origin,
     /// The result as counts.
-    pub verdict: Verdict,
+    pub verdict: VerificationVerdict,
     /// Every finding of the report, in its order.
     pub findings: Vec<RecheckedFinding>,
     /// The comparison of numbers of proxies; absent if the report has none.
@@ -325,7 +325,7 @@ pub struct Run {
 /// The result as counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Verdict {
+pub struct VerificationVerdict {
     /// The exit status.
     pub status: u8,
     /// The meaning of that status.
@@ -375,7 +375,7 @@ pub struct SubjectAgain {
 pub fn json(verification: &Verification) -> String {
     let tally = verification.tally;
     let status = tally.status();
-    json::write(&Document {
+    json::write(&VerificationDocument {
         schema: SCHEMA.to_owned(),
         tool: Tool {
             name: "meshdoctor".to_owned(),
@@ -393,7 +393,7 @@ pub fn json(verification: &Verification) -> String {
             judged_at_source: verification.at.1,
         },
         origin: Origin { kind: verification.origin.kind.clone(), name: verification.origin.name.clone() },
-        verdict: Verdict {
+        verdict: VerificationVerdict {
             status,
             meaning: meaning(status),
             gate: verification.gate.to_owned(),

@@ -9,7 +9,7 @@ use crate::item::{Item, Scope};
 use crate::knowledge::{Knowledge, KnownDefect};
 use crate::missing::Missing;
 use crate::model::Cluster;
-use crate::model::availability::{ControlPlane, State};
+use crate::model::availability::{Availability, ControlPlane};
 use crate::model::control_plane;
 use crate::model::policy::{
     Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, POLICY_KINDS, Quirks, ROUTES,
@@ -293,7 +293,7 @@ fn accounts(cluster: &Cluster) -> Option<BTreeSet<(&str, &str)>> {
 
 /// States that the policy controller is not ready in any pod. `complete`: all pods are known.
 fn policy_controller_down(pods: &[Pod], namespace: &str, complete: bool) -> Option<String> {
-    let State::Down { since, .. } =
+    let Availability::Down { since, .. } =
         ControlPlane::new(pods, namespace, complete).state("destination", "policy")
     else {
         return None;

@@ -16,7 +16,7 @@ use crate::objects::Pod;
 const DNS: u16 = 53;
 
 /// The inputs of the step.
-pub(super) struct Network<'a> {
+pub(super) struct NetworkInputs<'a> {
     policies: Policies<'a>,
     /// Whether proxies always connect to each other's own port.
     by_proxy: bool,
@@ -24,9 +24,9 @@ pub(super) struct Network<'a> {
     unread: Vec<String>,
 }
 
-impl<'a> Network<'a> {
-    pub(super) fn new(objects: Objects<'a>, by_proxy: bool) -> Network<'a> {
-        Network { policies: Policies::new(objects), by_proxy, unread: Vec::new() }
+impl<'a> NetworkInputs<'a> {
+    pub(super) fn new(objects: Objects<'a>, by_proxy: bool) -> NetworkInputs<'a> {
+        NetworkInputs { policies: Policies::new(objects), by_proxy, unread: Vec::new() }
     }
 
     /// With kinds of network policies that have objects which are not evaluated.
@@ -293,7 +293,7 @@ mod tests {
             vec![read(json!({"metadata": {"name": "web", "labels": {"team": "front"}}}))];
         let mut walk = Walk::new(String::new(), String::new());
         let objects = Objects { namespaces: &namespaces, ..objects };
-        let on = Network::new(objects, false).walk(&mut walk, client, meshed, server, 8080);
+        let on = NetworkInputs::new(objects, false).walk(&mut walk, client, meshed, server, 8080);
         (on, walk.steps.into_iter().map(|step| (step.outcome, step.says)).collect())
     }
 

@@ -45,8 +45,8 @@ impl FromStr for Called {
         };
         let (namespace, name) = place.split_once('/').unwrap_or(("", place));
         let has_namespace = place.contains('/');
-        let both =
-            (!has_namespace || names::Rule::Label.accepts(namespace)) && names::Rule::Label.accepts(name);
+        let both = (!has_namespace || names::NameRule::Label.accepts(namespace))
+            && names::NameRule::Label.accepts(name);
         both.then(|| Called::Service { namespace: namespace.to_owned(), name: name.to_owned(), port })
             .ok_or_else(refused)
     }

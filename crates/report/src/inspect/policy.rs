@@ -54,8 +54,8 @@ impl FromStr for Target {
             Some((namespace, workload)) => (namespace, Some(workload.to_owned())),
             None => (place, None),
         };
-        let named = names::Rule::Label.accepts(namespace)
-            && workload.as_deref().is_none_or(|name| names::Rule::Subdomain.accepts(name));
+        let named = names::NameRule::Label.accepts(namespace)
+            && workload.as_deref().is_none_or(|name| names::NameRule::Subdomain.accepts(name));
         if !named || port.is_some() && workload.is_none() {
             return Err(refused());
         }

@@ -17,7 +17,7 @@ use std::net::IpAddr;
 
 use super::evidence::{Lists, OutboundEvidence, PolicyEvidence, unread_metrics};
 use super::missing_evidence;
-use super::network::Network;
+use super::network::NetworkInputs;
 use super::routed;
 pub use super::steps::{Condition, End, Lack, Outcome, ParseTargetError, Part, Step, Walk};
 pub use traffic::Traffic;
@@ -48,7 +48,7 @@ const IDENTITIES: &str = ".serviceaccount.identity.";
 pub struct Mesh<'a> {
     policy: PolicyEvidence<'a>,
     slices: &'a [EndpointSlice],
-    network: Network<'a>,
+    network: NetworkInputs<'a>,
     outbound: OutboundEvidence<'a>,
     owners: Owners<'a>,
     control_plane: ControlPlane<'a>,
@@ -124,7 +124,7 @@ impl<'a> Mesh<'a> {
             cluster_network: lists.all::<ClusterNetworkPolicy>(),
             namespaces: lists.all::<Namespace>(),
         };
-        let network = Network::new(objects, lists.by_proxy());
+        let network = NetworkInputs::new(objects, lists.by_proxy());
         outbound.gaps.retain(|gap| !policy.gaps.contains(gap));
         policy.gaps.append(&mut outbound.gaps);
         let owners = Owners::new(lists.all::<ReplicaSet>(), lists.all::<Job>());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::cause;
 use crate::checks::rotation::{
-    Known, Obstacles, Phase, Rotation, Stage, Statements, blocking, checks, is_blocking,
+    ConditionStatus, Obstacles, Phase, Rotation, Stage, Statements, blocking, checks, is_blocking,
 };
 use crate::checks::{Settings, evaluate};
 use crate::finding::{Finding, Fingerprint, Severity};
@@ -15,7 +15,7 @@ use crate::model::Cluster;
 use crate::policy;
 use crate::version::LinkerdVersion;
 
-pub struct Answer {
+pub struct RotationAnswer {
     /// The state and the plan.
     pub rotation: Rotation,
     /// Problems to repair before any step, in the order of repair.
@@ -47,14 +47,14 @@ pub fn items() -> BTreeSet<Item> {
     items
 }
 
-impl Answer {
+impl RotationAnswer {
     /// The state of a cluster.
     pub fn read(
         cluster: &Cluster,
         knowledge: &Knowledge,
         settings: &Settings,
         statements: &Statements,
-    ) -> Answer {
+    ) -> RotationAnswer {
         let results = evaluate(&checks(), cluster, knowledge, settings);
         let blocking: BTreeSet<&str> = blocking().iter().map(|check| check.id).collect();
         let mut obstacles = Obstacles::default();
@@ -85,7 +85,12 @@ impl Answer {
             .partition(|finding| is_own(finding) || earlier.contains(&finding.fingerprint()));
         obstacles.broken = broken;
         let rotation = Rotation::read(cluster, knowledge, settings, statements, &obstacles);
-        Answer { rotation, broken: obstacles.broken, others, cli: cluster.cli_version.as_ref().ok().cloned() }
+        RotationAnswer {
+            rotation,
+            broken: obstacles.broken,
+            others,
+            cli: cluster.cli_version.as_ref().ok().cloned(),
+        }
     }
 
     /// Whether a step may be done now; the next one if `None`.
@@ -99,10 +104,10 @@ impl Answer {
         // No rotation is in progress: the last step of the latest one is done, as far as the pods show.
         if stage == Some(Stage::DropOldAnchor) && rotation.phase == Phase::None && planned.is_some() {
             let current = rotation.workloads.iter().map(|workload| workload.is_current).min();
-            return match current.unwrap_or(Known::Yes) {
-                Known::Yes => Decision::Done,
-                Known::No => Decision::NoGo,
-                Known::Unknown => Decision::Unknown,
+            return match current.unwrap_or(ConditionStatus::Yes) {
+                ConditionStatus::Yes => Decision::Done,
+                ConditionStatus::No => Decision::NoGo,
+                ConditionStatus::Unknown => Decision::Unknown,
             };
         }
         match planned {
@@ -110,9 +115,9 @@ impl Answer {
             None => Decision::NoGo,
             Some(planned) if planned.conditions.is_empty() => Decision::Done,
             Some(planned) => match planned.decision() {
-                Known::Yes => Decision::Go,
-                Known::No => Decision::NoGo,
-                Known::Unknown => Decision::Unknown,
+                ConditionStatus::Yes => Decision::Go,
+                ConditionStatus::No => Decision::NoGo,
+                ConditionStatus::Unknown => Decision::Unknown,
             },
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn effective_rules<'o, 'a>(outbound: &'o Outbound<'a>) -> Vec<RuleOfR
         .flat_map(|route| route.rules.iter().map(move |rule| RuleOfRoute { route, rule }));
     let mut kept: Vec<RuleOfRoute<'o, 'a>> = Vec::new();
     for one in each {
-        let is_taken = |said: &Option<Condition<'_>>| {
+        let is_taken = |said: &Option<ComparableMatch<'_>>| {
             said.is_some()
                 && kept.iter().any(|first| precedes(*first, one) && conditions(first.rule).contains(said))
         };
@@ -49,7 +49,7 @@ fn precedes(first: RuleOfRoute<'_, '_>, later: RuleOfRoute<'_, '_>) -> bool {
 
 /// A match in a form that is equal for equal matches.
 #[derive(Debug, PartialEq, Eq)]
-struct Condition<'a> {
+struct ComparableMatch<'a> {
     path: (&'a str, &'a str),
     headers: Vec<(&'a str, String, &'a str)>,
     query_params: Vec<(&'a str, String, &'a str)>,
@@ -57,18 +57,18 @@ struct Condition<'a> {
 }
 
 /// The matches of a rule; `None` for one whose values are redacted, so that it equals no other one.
-fn conditions<'a>(rule: &OutboundRule<'a>) -> Vec<Option<Condition<'a>>> {
+fn conditions<'a>(rule: &OutboundRule<'a>) -> Vec<Option<ComparableMatch<'a>>> {
     if rule.rule.matches.is_empty() {
         return vec![Some(any())];
     }
     rule.rule.matches.iter().map(condition).collect()
 }
 
-fn any<'a>() -> Condition<'a> {
-    Condition { path: ("PathPrefix", "/"), headers: Vec::new(), query_params: Vec::new(), method: None }
+fn any<'a>() -> ComparableMatch<'a> {
+    ComparableMatch { path: ("PathPrefix", "/"), headers: Vec::new(), query_params: Vec::new(), method: None }
 }
 
-fn condition(said: &RouteMatch) -> Option<Condition<'_>> {
+fn condition(said: &RouteMatch) -> Option<ComparableMatch<'_>> {
     let path = said.path.as_ref();
     let values = path.into_iter().chain(&said.headers).chain(&said.query_params);
     if values.filter_map(|one| one.value.as_deref()).any(is_marked) {
@@ -76,7 +76,7 @@ fn condition(said: &RouteMatch) -> Option<Condition<'_>> {
     }
     let path =
         path.map(|one| (one.kind.as_deref().unwrap_or("PathPrefix"), one.value.as_deref().unwrap_or("/")));
-    Some(Condition {
+    Some(ComparableMatch {
         path: path.unwrap_or(any().path),
         headers: sorted(&said.headers, str::to_ascii_lowercase),
         query_params: sorted(&said.query_params, str::to_owned),

@@ -37,9 +37,9 @@ impl FromStr for End {
             }
             None => (text, None),
         };
-        let subdomain = |name: &str| names::Rule::Subdomain.accepts(name);
+        let subdomain = |name: &str| names::NameRule::Subdomain.accepts(name);
         match place.split_once('/') {
-            Some((namespace, name)) if names::Rule::Label.accepts(namespace) && subdomain(name) => {
+            Some((namespace, name)) if names::NameRule::Label.accepts(namespace) && subdomain(name) => {
                 Ok(End { namespace: Some(namespace.to_owned()), name: name.to_owned(), port })
             }
             None if subdomain(place) => Ok(End { namespace: None, name: place.to_owned(), port }),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::proxy_state::Comparison;
 pub use self::proxy_state::{
-    Agreement, AppliedPolicy, BalancedService, Certificate, ProxyState, Since, State,
+    Agreement, AppliedPolicy, BalancedService, Certificate, ProxyState, ProxySync, Since,
 };
 use super::evidence::Lists;
 use crate::checks::{self, Check, CheckResult, Outcome, Settings, evaluate};
@@ -32,7 +32,7 @@ const LEAST_PROXY_MINOR: u32 = 100;
 /// The answer.
 pub struct Sync<'a> {
     /// The control plane's replicas, then the proxies, each by namespace and name.
-    pub rows: Vec<Row<'a>>,
+    pub rows: Vec<SyncRow<'a>>,
     /// The findings of the checks of metrics.
     pub findings: Vec<Finding>,
     /// Number of proxies that the limits of the sample left out.
@@ -46,7 +46,7 @@ pub struct Sync<'a> {
 }
 
 /// A pod with a proxy.
-pub struct Row<'a> {
+pub struct SyncRow<'a> {
     pub pod: &'a Pod,
     /// Its component, if it is a replica of the control plane.
     pub component: Option<&'a str>,
@@ -125,7 +125,8 @@ impl<'a> Sync<'a> {
 
     /// Whether a control-plane replica or proxy is out of sync, or a problem was found.
     pub fn is_out_of_sync(&self) -> bool {
-        self.rows.iter().any(|row| row.state(self) == State::OutOfSync) || self.problems().next().is_some()
+        self.rows.iter().any(|row| row.state(self) == ProxySync::OutOfSync)
+            || self.problems().next().is_some()
     }
 
     /// Whether something that was requested is unknown.
@@ -133,7 +134,7 @@ impl<'a> Sync<'a> {
         !self.gaps.is_empty()
             || self.left > 0
             || self.rows.is_empty()
-            || self.rows.iter().any(|row| matches!(row.state(self), State::Unknown | State::NotRead))
+            || self.rows.iter().any(|row| matches!(row.state(self), ProxySync::Unknown | ProxySync::NotRead))
     }
 
     /// Images whose proxies report different versions, or a version that contradicts the image's tag.
@@ -166,17 +167,17 @@ impl<'a> Sync<'a> {
     }
 }
 
-impl Row<'_> {
+impl SyncRow<'_> {
     /// Whether it is in sync.
-    pub fn state(&self, sync: &Sync<'_>) -> State {
+    pub fn state(&self, sync: &Sync<'_>) -> ProxySync {
         let has_problem = self
             .problems
             .iter()
             .filter_map(|at| sync.findings.get(*at))
             .any(|one| one.severity > Severity::Info);
         match &self.proxy {
-            _ if has_problem => State::OutOfSync,
-            Err(_) => State::NotRead,
+            _ if has_problem => ProxySync::OutOfSync,
+            Err(_) => ProxySync::NotRead,
             Ok(proxy) => proxy.state(),
         }
     }
@@ -211,12 +212,12 @@ fn rows<'a>(
     given: &'a [Diagnostic],
     (cluster, namespaces): (&'a Cluster, &[String]),
     with: &Comparison<'a>,
-) -> Vec<Row<'a>> {
+) -> Vec<SyncRow<'a>> {
     let home = cluster.namespaces.control_plane.as_str();
     let sample = given.iter().find_map(|one| one.said.of_sample());
     let current = || pods.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_some());
     let metrics = ReadMetrics::new(given.iter().filter_map(|one| one.said.of_proxy()), current());
-    let mut rows: Vec<Row<'a>> = Vec::new();
+    let mut rows: Vec<SyncRow<'a>> = Vec::new();
     for pod in current() {
         let (namespace, _) = pod.metadata.key();
         let component = pod.metadata.label(COMPONENT).filter(|_| namespace == home);
@@ -235,7 +236,7 @@ fn rows<'a>(
                 (NoMetrics::EarlierRun, None) => "the metrics are of a process that has ended".to_owned(),
                 (NoMetrics::NotRead, None) => "no metrics were read or given".to_owned(),
             });
-        rows.push(Row { pod, component, version: version(pod, component), proxy, problems: Vec::new() });
+        rows.push(SyncRow { pod, component, version: version(pod, component), proxy, problems: Vec::new() });
     }
     rows.sort_by_key(|row| (row.component.is_none(), row.pod.metadata.key()));
     rows

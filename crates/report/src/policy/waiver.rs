@@ -59,12 +59,12 @@ pub struct Waiver {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    waivers: Vec<Spanned<Entry>>,
+    waivers: Vec<Spanned<WaiverEntry>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct WaiverEntry {
     check: Option<String>,
     fingerprint: Option<String>,
     scope: Option<Scope>,
@@ -105,7 +105,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Waiver>, NoWaivers> {
         .collect()
 }
 
-fn waiver(file: &str, line: u64, entry: Entry) -> Result<Waiver, String> {
+fn waiver(file: &str, line: u64, entry: WaiverEntry) -> Result<Waiver, String> {
     let said = |name: &str, value: Option<String>| {
         let value = value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         value.ok_or_else(|| {

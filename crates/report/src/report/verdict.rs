@@ -80,7 +80,7 @@ pub fn counts(finding: &&Finding) -> bool {
 }
 
 /// The evidence of a run, as far as it decides the verdict.
-pub(super) struct Evidence {
+pub(super) struct RunEvidence {
     /// Neither objects nor node files were read.
     pub(super) read_nothing: bool,
     /// None of the checks ran although their evidence was requested.
@@ -95,9 +95,9 @@ pub(super) fn verdict(
     origin: &Origin,
     findings: &[Finding],
     results: &[CheckResult],
-    evidence: &Evidence,
+    evidence: &RunEvidence,
 ) -> RunResult {
-    let Evidence { read_nothing, none_ran, unreadable } = *evidence;
+    let RunEvidence { read_nothing, none_ran, unreadable } = *evidence;
     let count = |is: fn(&Outcome) -> bool| results.iter().filter(|result| is(&result.outcome)).count();
     let crashed = count(|o| matches!(o, Outcome::Crashed(_)));
     let judged = count(|o| matches!(o, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_)));

@@ -7,7 +7,10 @@ use super::rows::{anchors, issuer_row, workloads};
 use super::steps::remedy;
 use super::templates::of_templates;
 use super::texts::{not_yet, notes, summary};
-use super::{Condition, Known, Obstacles, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject};
+use super::{
+    AnchorRole, Condition, ConditionStatus, Obstacles, Phase, PlannedStage, Progress, Rotation,
+    RotationSubject, Stage,
+};
 use crate::certificates::{Certificate, Validity};
 use crate::checks::certificates::identity::ISSUER;
 use crate::checks::certificates::stranded;
@@ -26,12 +29,12 @@ pub(super) fn rotation(ctx: &Context<'_>, evidence: &Evidence<'_>, obstacles: &O
     let phase = if obstacles.broken.is_empty() { reached } else { Phase::Broken };
     let of = match reached {
         Phase::None | Phase::Broken | Phase::Unknown => evidence.of,
-        _ => Subject::Anchor,
+        _ => RotationSubject::Anchor,
     };
     let next = next(reached, of, evidence);
     let stages: &[Stage] = match of {
-        Subject::Anchor => &Stage::ALL,
-        Subject::Issuer => &[Stage::ReplaceIssuer],
+        RotationSubject::Anchor => &Stage::ALL,
+        RotationSubject::Issuer => &[Stage::ReplaceIssuer],
     };
     let plan = stages.iter().map(|&stage| {
         let progress = match next {
@@ -75,32 +78,35 @@ fn phase(evidence: &Evidence<'_>) -> Phase {
     if !evidence.gaps.is_empty() || !has_bundle || evidence.issuer.is_none() {
         return Phase::Unknown;
     }
-    if evidence.with(Role::Unknown).next().is_some() {
+    if evidence.with(AnchorRole::Unknown).next().is_some() {
         return Phase::Unknown;
     }
     if let Some(anchor) = evidence.new_anchor() {
-        let is_trusted = evidence.proxies.iter().all(|proxy| trusts(evidence, proxy, anchor) == Known::Yes);
+        let is_trusted =
+            evidence.proxies.iter().all(|proxy| trusts(evidence, proxy, anchor) == ConditionStatus::Yes);
         return if is_trusted { Phase::AnchorTrusted } else { Phase::AnchorAdded };
     }
-    if evidence.with(Role::Old).next().is_some() {
-        let is_renewed = evidence.proxies.iter().all(|proxy| renewed(evidence, proxy) == Known::Yes);
+    if evidence.with(AnchorRole::Old).next().is_some() {
+        let is_renewed =
+            evidence.proxies.iter().all(|proxy| renewed(evidence, proxy) == ConditionStatus::Yes);
         return if is_renewed { Phase::AnchorUnneeded } else { Phase::IssuerReplaced };
     }
-    let is_left = evidence.proxies.iter().any(|proxy| is_current(evidence, proxy) == Known::No);
+    let is_left = evidence.proxies.iter().any(|proxy| is_current(evidence, proxy) == ConditionStatus::No);
     if is_left { Phase::AnchorRemoved } else { Phase::None }
 }
 
 /// The next step of a phase.
-fn next(phase: Phase, of: Subject, evidence: &Evidence<'_>) -> Option<Stage> {
+fn next(phase: Phase, of: RotationSubject, evidence: &Evidence<'_>) -> Option<Stage> {
     match (phase, of) {
         (Phase::Unknown | Phase::Broken, _) => None,
-        (Phase::None, Subject::Anchor) => Some(Stage::AddAnchor),
-        (Phase::None, Subject::Issuer) | (Phase::AnchorTrusted, _) => Some(Stage::ReplaceIssuer),
+        (Phase::None, RotationSubject::Anchor) => Some(Stage::AddAnchor),
+        (Phase::None, RotationSubject::Issuer) | (Phase::AnchorTrusted, _) => Some(Stage::ReplaceIssuer),
         (Phase::AnchorAdded, _) => {
             let anchor = evidence.new_anchor();
             let mut own = evidence.proxies.iter().filter(|proxy| proxy.is_control_plane);
-            let is_ready =
-                own.all(|proxy| anchor.is_some_and(|anchor| trusts(evidence, proxy, anchor) == Known::Yes));
+            let is_ready = own.all(|proxy| {
+                anchor.is_some_and(|anchor| trusts(evidence, proxy, anchor) == ConditionStatus::Yes)
+            });
             Some(if is_ready { Stage::RestartWorkloads } else { Stage::RestartControlPlane })
         }
         (Phase::IssuerReplaced, _) => Some(Stage::RenewCertificates),
@@ -109,7 +115,7 @@ fn next(phase: Phase, of: Subject, evidence: &Evidence<'_>) -> Option<Stage> {
     }
 }
 
-pub(super) fn condition(text: &str, state: Known, evidence: Vec<String>) -> Condition {
+pub(super) fn condition(text: &str, state: ConditionStatus, evidence: Vec<String>) -> Condition {
     Condition { text: text.to_owned(), state, evidence, close: None }
 }
 
@@ -118,7 +124,7 @@ fn conditions(
     evidence: &Evidence<'_>,
     obstacles: &Obstacles,
     stage: Stage,
-    of: Subject,
+    of: RotationSubject,
 ) -> Vec<Condition> {
     let mut all = vec![works(evidence, obstacles)];
     match stage {
@@ -132,12 +138,12 @@ fn conditions(
         }
         Stage::ReplaceIssuer => {
             all.push(stored(ctx));
-            if of == Subject::Anchor {
+            if of == RotationSubject::Anchor {
                 all.push(has_new_anchor(evidence));
             }
             all.push(of_proxies(ctx, evidence, true, of));
             all.push(of_proxies(ctx, evidence, false, of));
-            if of == Subject::Anchor {
+            if of == RotationSubject::Anchor {
                 all.extend(of_templates(evidence, stage));
                 all.extend(of_linked(evidence, stage));
                 all.extend(of_external(evidence));
@@ -159,17 +165,17 @@ fn stored(ctx: &Context<'_>) -> Condition {
     let text = "The stored chart values hold the current trust anchors, so an upgrade keeps them";
     match drift(ctx) {
         Ok(None) | Err(Unjudged::NotApplicable(_) | Unjudged::Blocked { .. }) => {
-            condition(text, Known::Yes, Vec::new())
+            condition(text, ConditionStatus::Yes, Vec::new())
         }
         Ok(Some(drift)) => Condition {
             close: Some(
                 "store the current bundle first: the warning about trust anchors has the steps".to_owned(),
             ),
-            ..condition(text, Known::No, drift.lines())
+            ..condition(text, ConditionStatus::No, drift.lines())
         },
         Err(Unjudged::Missing(missing)) => Condition {
             close: Some(missing.close().to_string()),
-            ..condition(text, Known::Unknown, vec![missing.to_string()])
+            ..condition(text, ConditionStatus::Unknown, vec![missing.to_string()])
         },
     }
 }
@@ -182,7 +188,7 @@ fn works(evidence: &Evidence<'_>, obstacles: &Obstacles) -> Condition {
             let subject = finding.subjects.first().map(ToString::to_string).unwrap_or_default();
             format!("{}  {subject}", finding.check)
         });
-        return condition(text, Known::No, named.collect());
+        return condition(text, ConditionStatus::No, named.collect());
     }
     let mut gaps: Vec<&Missing> = evidence.gaps.iter().chain(&obstacles.unjudged).collect();
     gaps.sort();
@@ -191,10 +197,10 @@ fn works(evidence: &Evidence<'_>, obstacles: &Obstacles) -> Condition {
         let missing = named_gaps(&gaps);
         return Condition {
             close: Some(gap.close().to_string()),
-            ..condition(text, Known::Unknown, missing)
+            ..condition(text, ConditionStatus::Unknown, missing)
         };
     }
-    condition(text, Known::Yes, Vec::new())
+    condition(text, ConditionStatus::Yes, Vec::new())
 }
 
 /// The first of the gaps, and the number of others.
@@ -210,48 +216,55 @@ fn has_new_anchor(evidence: &Evidence<'_>) -> Condition {
     let text = "The bundle has a new trust anchor that is valid";
     match evidence.new_anchor() {
         Some(anchor) => {
-            let state = Known::from_bool(anchor.validity(evidence.now) == Validity::Current);
+            let state = ConditionStatus::from_bool(anchor.validity(evidence.now) == Validity::Current);
             condition(text, state, vec![anchor.summary()])
         }
-        None => {
-            condition(text, Known::No, vec!["the bundle has no anchor newer than the issuer's".to_owned()])
-        }
+        None => condition(
+            text,
+            ConditionStatus::No,
+            vec!["the bundle has no anchor newer than the issuer's".to_owned()],
+        ),
     }
 }
 
 fn replaced(evidence: &Evidence<'_>) -> Condition {
     let text = "The issuer is signed by another anchor of the bundle";
-    let is_replaced = evidence.new_anchor().is_none() && evidence.with(Role::Old).next().is_some();
+    let is_replaced = evidence.new_anchor().is_none() && evidence.with(AnchorRole::Old).next().is_some();
     condition(
         text,
-        Known::from_bool(is_replaced),
-        evidence.with(Role::Current).map(Certificate::summary).collect(),
+        ConditionStatus::from_bool(is_replaced),
+        evidence.with(AnchorRole::Current).map(Certificate::summary).collect(),
     )
 }
 
 fn removed(evidence: &Evidence<'_>) -> Condition {
     let anchors = evidence.anchors.iter().map(|(anchor, _)| anchor.summary()).collect();
-    let is_removed = evidence.anchors.iter().all(|(_, role)| *role == Role::Current);
-    condition("The bundle has only anchors of the issuer", Known::from_bool(is_removed), anchors)
+    let is_removed = evidence.anchors.iter().all(|(_, role)| *role == AnchorRole::Current);
+    condition("The bundle has only anchors of the issuer", ConditionStatus::from_bool(is_removed), anchors)
 }
 
 /// Every pod of the control plane, or every other proxy, trusts the anchor of the next issuer.
-fn of_proxies(ctx: &Context<'_>, evidence: &Evidence<'_>, control_plane: bool, of: Subject) -> Condition {
+fn of_proxies(
+    ctx: &Context<'_>,
+    evidence: &Evidence<'_>,
+    control_plane: bool,
+    of: RotationSubject,
+) -> Condition {
     let text = match (control_plane, of) {
-        (true, Subject::Anchor) => "Every control-plane pod started with the new anchor",
-        (true, Subject::Issuer) => "Every control-plane pod trusts the issuer's anchor",
-        (false, Subject::Anchor) => "Every meshed proxy trusts the new anchor",
-        (false, Subject::Issuer) => "Every meshed proxy trusts the issuer's anchor",
+        (true, RotationSubject::Anchor) => "Every control-plane pod started with the new anchor",
+        (true, RotationSubject::Issuer) => "Every control-plane pod trusts the issuer's anchor",
+        (false, RotationSubject::Anchor) => "Every meshed proxy trusts the new anchor",
+        (false, RotationSubject::Issuer) => "Every meshed proxy trusts the issuer's anchor",
     };
     let states = evidence.proxies.iter().filter(|proxy| proxy.is_control_plane == control_plane);
-    let states: Vec<(&Proxy<'_>, Known)> =
+    let states: Vec<(&Proxy<'_>, ConditionStatus)> =
         states.map(|proxy| (proxy, trusts_next(evidence, proxy, of))).collect();
     let mut found = counted(text, &states, ("trust it", "do not trust it"));
-    if of == Subject::Anchor && evidence.new_anchor().is_none() {
-        found.state = Known::No;
+    if of == RotationSubject::Anchor && evidence.new_anchor().is_none() {
+        found.state = ConditionStatus::No;
         found.evidence = vec!["the bundle has no new anchor yet".to_owned()];
     }
-    if control_plane && found.state == Known::Unknown {
+    if control_plane && found.state == ConditionStatus::Unknown {
         let home = &ctx.namespaces().control_plane;
         let times = kubectl().namespace(home).words("get configmap linkerd-identity-trust-roots");
         found.close = Some(format!(
@@ -271,16 +284,16 @@ fn written_at(ctx: &Context<'_>, object: crate::command::Call) -> String {
 /// No proxy has a certificate of an earlier issuer.
 fn of_certificates(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Condition {
     let text = "No proxy has a certificate of an earlier issuer";
-    let states: Vec<(&Proxy<'_>, Known)> =
+    let states: Vec<(&Proxy<'_>, ConditionStatus)> =
         evidence.proxies.iter().map(|proxy| (proxy, renewed(evidence, proxy))).collect();
     let mut found = counted(text, &states, ("have a new certificate", "may have an old one"));
     if let Some((at, source)) = &evidence.since {
         found.evidence.push(format!("issuer in place since {at} at the latest ({source})"));
     }
-    if let (Some(over), true) = (evidence.lifetime.over, found.state != Known::Yes) {
+    if let (Some(over), true) = (evidence.lifetime.over, found.state != ConditionStatus::Yes) {
         found.evidence.push(format!("the last of them expires by {over}"));
     }
-    if found.state == Known::Unknown {
+    if found.state == ConditionStatus::Unknown {
         let home = &ctx.namespaces().control_plane;
         let times = kubectl().namespace(home).words("get secret").arg(ISSUER);
         found.close = Some(format!(
@@ -292,11 +305,12 @@ fn of_certificates(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Condition {
 }
 
 /// A condition on proxies: the number of each state, and the names of those that do not meet it.
-fn counted(text: &str, states: &[(&Proxy<'_>, Known)], (meets, fails): (&str, &str)) -> Condition {
-    let of = |state: Known| -> Vec<String> {
+fn counted(text: &str, states: &[(&Proxy<'_>, ConditionStatus)], (meets, fails): (&str, &str)) -> Condition {
+    let of = |state: ConditionStatus| -> Vec<String> {
         states.iter().filter(|(_, own)| *own == state).map(|(proxy, _)| proxy.name()).collect()
     };
-    let (yes, no, unknown) = (of(Known::Yes), of(Known::No), of(Known::Unknown));
+    let (yes, no, unknown) =
+        (of(ConditionStatus::Yes), of(ConditionStatus::No), of(ConditionStatus::Unknown));
     let mut evidence = vec![format!("{} of {} {meets}", yes.len(), states.len())];
     if !no.is_empty() {
         evidence.push(format!("{} {fails}: {}", no.len(), some(&no, NAMED)));
@@ -304,7 +318,7 @@ fn counted(text: &str, states: &[(&Proxy<'_>, Known)], (meets, fails): (&str, &s
     if !unknown.is_empty() {
         evidence.push(format!("not known of {}: {}", unknown.len(), some(&unknown, NAMED)));
     }
-    let state = states.iter().map(|(_, state)| *state).min().unwrap_or(Known::Yes);
+    let state = states.iter().map(|(_, state)| *state).min().unwrap_or(ConditionStatus::Yes);
     condition(text, state, evidence)
 }
 
@@ -317,35 +331,42 @@ fn of_linked(evidence: &Evidence<'_>, stage: Stage) -> Option<Condition> {
         ),
         _ => (
             "No linked cluster needs the old anchor",
-            evidence.with(Role::Old).map(Certificate::print).collect(),
+            evidence.with(AnchorRole::Old).map(Certificate::print).collect(),
         ),
     };
     let linked = match &evidence.linked {
         Ok(linked) if linked.is_empty() => return None,
         Ok(linked) => linked,
         Err(missing) => {
-            let found = condition(text, Known::Unknown, vec![missing.to_string()]);
+            let found = condition(text, ConditionStatus::Unknown, vec![missing.to_string()]);
             return Some(Condition { close: Some(missing.close().to_string()), ..found });
         }
     };
     if evidence.statements.linked_clusters {
-        return Some(condition(text, Known::Yes, vec!["stated with --confirm linked-clusters".to_owned()]));
+        return Some(condition(
+            text,
+            ConditionStatus::Yes,
+            vec!["stated with --confirm linked-clusters".to_owned()],
+        ));
     }
-    let mut found = condition(text, Known::Yes, Vec::new());
+    let mut found = condition(text, ConditionStatus::Yes, Vec::new());
     for one in linked {
         let (state, said) = match (&one.anchors, stage) {
-            (Err(why), _) => (Known::Unknown, format!("not known: {why}")),
+            (Err(why), _) => (ConditionStatus::Unknown, format!("not known: {why}")),
             (Ok(anchors), Stage::ReplaceIssuer) => {
                 let has = !prints.is_empty() && prints.iter().all(|print| anchors.contains(print));
-                (Known::from_bool(has), if has { "it has it" } else { "it does not have it" }.to_owned())
+                (
+                    ConditionStatus::from_bool(has),
+                    if has { "it has it" } else { "it does not have it" }.to_owned(),
+                )
             }
             (Ok(anchors), _) if prints.iter().any(|print| anchors.contains(print)) => {
-                (Known::Unknown, "it has it, and its issuer may be under it".to_owned())
+                (ConditionStatus::Unknown, "it has it, and its issuer may be under it".to_owned())
             }
-            (Ok(_), _) => (Known::Yes, "it does not have it".to_owned()),
+            (Ok(_), _) => (ConditionStatus::Yes, "it does not have it".to_owned()),
         };
         found.evidence.push(format!("cluster {}: {said}", one.cluster));
-        if state == Known::Unknown && found.close.is_none() {
+        if state == ConditionStatus::Unknown && found.close.is_none() {
             found.close = one.close.clone().or_else(|| {
                 Some(format!("run {} in that cluster, and add --confirm linked-clusters", own("rotate")))
             });
@@ -360,17 +381,22 @@ fn of_external(evidence: &Evidence<'_>) -> Option<Condition> {
     let text = "Proxies of ExternalWorkloads are ready";
     match &evidence.external {
         Ok(0) => None,
-        Ok(_) if evidence.statements.external_workloads => {
-            Some(condition(text, Known::Yes, vec!["stated with --confirm external-workloads".to_owned()]))
-        }
+        Ok(_) if evidence.statements.external_workloads => Some(condition(
+            text,
+            ConditionStatus::Yes,
+            vec!["stated with --confirm external-workloads".to_owned()],
+        )),
         Ok(count) => {
             let said = format!("{count} of them, whose proxies run outside the cluster");
             let close = "check trust anchors and certificates on those machines, and add --confirm external-workloads";
-            Some(Condition { close: Some(close.to_owned()), ..condition(text, Known::Unknown, vec![said]) })
+            Some(Condition {
+                close: Some(close.to_owned()),
+                ..condition(text, ConditionStatus::Unknown, vec![said])
+            })
         }
         Err(missing) => {
             let close = Some(missing.close().to_string());
-            Some(Condition { close, ..condition(text, Known::Unknown, vec![missing.to_string()]) })
+            Some(Condition { close, ..condition(text, ConditionStatus::Unknown, vec![missing.to_string()]) })
         }
     }
 }

@@ -4,7 +4,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::proxies::{Bundled, Lifetime, Proxy, proxies};
 use super::templates::templates;
-use super::{EVENTS, EXTERNAL, Known, LINKS, METRICS, Reading, Role, Statements, Subject, TEMPLATES};
+use super::{
+    AnchorRole, ConditionStatus, EVENTS, EXTERNAL, LINKS, METRICS, Reading, RotationSubject, Statements,
+    TEMPLATES,
+};
 use crate::certificates::{BundlePrint, Certificate, Validity, reach};
 use crate::checks::certificates::identity::{
     BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, clock_skew, issuance_lifetime, issuer,
@@ -38,14 +41,14 @@ pub(super) struct Linked {
 pub(super) struct Evidence<'a> {
     pub(super) now: Timestamp,
     /// What the plan rotates if no rotation is in progress.
-    pub(super) of: Subject,
+    pub(super) of: RotationSubject,
     /// What expires soon.
-    pub(super) due: Option<Subject>,
+    pub(super) due: Option<RotationSubject>,
     pub(super) bundles: Vec<Bundle>,
     pub(super) bundled: Option<Bundled<'a>>,
     pub(super) issuer: Option<Issuer<'a>>,
     /// The anchors of the bundle, each once, with their roles.
-    pub(super) anchors: Vec<(Certificate, Role)>,
+    pub(super) anchors: Vec<(Certificate, AnchorRole)>,
     /// When the issuer was put in place at the latest, and the source of this.
     pub(super) since: Option<(Timestamp, String)>,
     pub(super) lifetime: Lifetime,
@@ -93,9 +96,9 @@ impl<'a> Evidence<'a> {
         // One that a proxy lacks, although it has the anchor in use, was added after that proxy started.
         let is_added = |anchor: &Certificate, used: &[&Certificate]| {
             let Some(bundled) = &bundled else { return false };
-            let lacks = |proxy: &&Proxy<'_>| proxy.trusts(anchor, bundled) == Known::No;
+            let lacks = |proxy: &&Proxy<'_>| proxy.trusts(anchor, bundled) == ConditionStatus::No;
             let mut without = proxies.iter().filter(lacks);
-            without.any(|proxy| used.iter().any(|used| proxy.trusts(used, bundled) == Known::Yes))
+            without.any(|proxy| used.iter().any(|used| proxy.trusts(used, bundled) == ConditionStatus::Yes))
         };
         let anchors = roles(&bundles, issuer.as_ref(), now, is_added);
         let since = issuer.as_ref().and_then(|issuer| since(reading, issuer, statements));
@@ -105,7 +108,7 @@ impl<'a> Evidence<'a> {
         gaps.dedup();
         Evidence {
             now,
-            of: statements.of.or(due).unwrap_or(Subject::Anchor),
+            of: statements.of.or(due).unwrap_or(RotationSubject::Anchor),
             due,
             bundles,
             bundled,
@@ -124,13 +127,13 @@ impl<'a> Evidence<'a> {
     }
 
     /// The anchors with a role.
-    pub(super) fn with(&self, role: Role) -> impl Iterator<Item = &Certificate> {
+    pub(super) fn with(&self, role: AnchorRole) -> impl Iterator<Item = &Certificate> {
         self.anchors.iter().filter(move |(_, own)| *own == role).map(|(anchor, _)| anchor)
     }
 
     /// The newest anchor that is not yet used.
     pub(super) fn new_anchor(&self) -> Option<&Certificate> {
-        self.with(Role::New).max_by_key(|anchor| anchor.not_before())
+        self.with(AnchorRole::New).max_by_key(|anchor| anchor.not_before())
     }
 }
 
@@ -153,7 +156,7 @@ fn roles(
     issuer: Option<&Issuer<'_>>,
     now: Timestamp,
     is_added: impl Fn(&Certificate, &[&Certificate]) -> bool,
-) -> Vec<(Certificate, Role)> {
+) -> Vec<(Certificate, AnchorRole)> {
     let Some(bundle) = bundles.iter().find(|bundle| bundle.in_force) else { return Vec::new() };
     let mut anchors: Vec<&Certificate> = Vec::new();
     for anchor in &bundle.anchors {
@@ -162,7 +165,7 @@ fn roles(
         }
     }
     let Some(issuer) = issuer else {
-        return anchors.into_iter().map(|anchor| (anchor.clone(), Role::Unknown)).collect();
+        return anchors.into_iter().map(|anchor| (anchor.clone(), AnchorRole::Unknown)).collect();
     };
     let signing = |usable: &dyn Fn(&Certificate) -> bool| -> Vec<&Certificate> {
         let is_signer = |anchor: &&Certificate| {
@@ -177,11 +180,11 @@ fn roles(
     }
     let newest = signers.iter().map(|anchor| anchor.not_before()).max();
     let role = |anchor: &Certificate| match newest {
-        None => Role::Unknown,
-        Some(_) if signers.contains(&anchor) => Role::Current,
-        Some(_) if anchor.validity(now) == Validity::Over => Role::Old,
-        Some(newest) if anchor.not_before() > newest || is_added(anchor, &signers) => Role::New,
-        Some(_) => Role::Old,
+        None => AnchorRole::Unknown,
+        Some(_) if signers.contains(&anchor) => AnchorRole::Current,
+        Some(_) if anchor.validity(now) == Validity::Over => AnchorRole::Old,
+        Some(newest) if anchor.not_before() > newest || is_added(anchor, &signers) => AnchorRole::New,
+        Some(_) => AnchorRole::Old,
     };
     anchors.into_iter().map(|anchor| (anchor.clone(), role(anchor))).collect()
 }
@@ -218,14 +221,18 @@ fn lifetime(ctx: &Context<'_>, since: Option<&(Timestamp, String, SignedDuration
 }
 
 /// What expires soon: the anchor, which includes the issuer, or the issuer alone.
-fn due(anchors: &[(Certificate, Role)], issuer: Option<&Issuer<'_>>, now: Timestamp) -> Option<Subject> {
+fn due(
+    anchors: &[(Certificate, AnchorRole)],
+    issuer: Option<&Issuer<'_>>,
+    now: Timestamp,
+) -> Option<RotationSubject> {
     const SOON: SignedDuration = SignedDuration::from_hours(60 * 24);
     let is_soon = |certificate: &Certificate| certificate.not_after().duration_since(now) < SOON;
-    let mut current = anchors.iter().filter(|(_, role)| *role == Role::Current);
+    let mut current = anchors.iter().filter(|(_, role)| *role == AnchorRole::Current);
     if current.any(|(anchor, _)| is_soon(anchor)) {
-        return Some(Subject::Anchor);
+        return Some(RotationSubject::Anchor);
     }
-    issuer.is_some_and(|issuer| is_soon(issuer.certificate())).then_some(Subject::Issuer)
+    issuer.is_some_and(|issuer| is_soon(issuer.certificate())).then_some(RotationSubject::Issuer)
 }
 
 fn linked(reading: &Reading<'_>) -> Result<Vec<Linked>, Missing> {
@@ -266,31 +273,35 @@ fn external(reading: &Reading<'_>) -> Result<usize, Missing> {
 }
 
 /// Whether a proxy trusts an anchor of the bundle.
-pub(super) fn trusts(evidence: &Evidence<'_>, proxy: &Proxy<'_>, anchor: &Certificate) -> Known {
-    evidence.bundled.as_ref().map_or(Known::Unknown, |bundled| proxy.trusts(anchor, bundled))
+pub(super) fn trusts(evidence: &Evidence<'_>, proxy: &Proxy<'_>, anchor: &Certificate) -> ConditionStatus {
+    evidence.bundled.as_ref().map_or(ConditionStatus::Unknown, |bundled| proxy.trusts(anchor, bundled))
 }
 
 /// Whether a proxy trusts nothing beyond the bundle.
-pub(super) fn is_current(evidence: &Evidence<'_>, proxy: &Proxy<'_>) -> Known {
-    evidence.bundled.as_ref().map_or(Known::Unknown, |bundled| proxy.is_current(bundled))
+pub(super) fn is_current(evidence: &Evidence<'_>, proxy: &Proxy<'_>) -> ConditionStatus {
+    evidence.bundled.as_ref().map_or(ConditionStatus::Unknown, |bundled| proxy.is_current(bundled))
 }
 
 /// Whether the certificate of a proxy is of the current issuer.
-pub(super) fn renewed(evidence: &Evidence<'_>, proxy: &Proxy<'_>) -> Known {
+pub(super) fn renewed(evidence: &Evidence<'_>, proxy: &Proxy<'_>) -> ConditionStatus {
     let issuer = evidence.issuer.as_ref();
-    issuer.map_or(Known::Unknown, |issuer| {
+    issuer.map_or(ConditionStatus::Unknown, |issuer| {
         proxy.is_renewed(issuer.certificate(), &evidence.lifetime, evidence.now)
     })
 }
 
 /// The anchor that every proxy must trust before the issuer is replaced: the new one, or those of the current issuer.
-pub(super) fn trusts_next(evidence: &Evidence<'_>, proxy: &Proxy<'_>, of: Subject) -> Known {
+pub(super) fn trusts_next(
+    evidence: &Evidence<'_>,
+    proxy: &Proxy<'_>,
+    of: RotationSubject,
+) -> ConditionStatus {
     match (of, evidence.new_anchor()) {
-        (Subject::Anchor, Some(anchor)) => trusts(evidence, proxy, anchor),
-        (Subject::Anchor, None) | (Subject::Issuer, _) => evidence
-            .with(Role::Current)
+        (RotationSubject::Anchor, Some(anchor)) => trusts(evidence, proxy, anchor),
+        (RotationSubject::Anchor, None) | (RotationSubject::Issuer, _) => evidence
+            .with(AnchorRole::Current)
             .map(|anchor| trusts(evidence, proxy, anchor))
             .max()
-            .unwrap_or(Known::Unknown),
+            .unwrap_or(ConditionStatus::Unknown),
     }
 }

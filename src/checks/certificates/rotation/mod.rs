@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::TABLE;
-use crate::checks::context::Run;
+use crate::checks::context::RunInput;
 use crate::checks::joins::Joins;
 use crate::checks::{Check, Context, Settings, all, find};
 use crate::finding::{Finding, Remedy, Severity};
@@ -40,7 +40,7 @@ const LOADED: [&str; 3] = [EVENTS, "issuer-update-skipped", "identity-serves-oth
 
 /// The subject of a rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub enum RotationSubject {
     /// The trust anchor, and the issuer with it.
     Anchor,
     /// The issuer alone, under the current trust anchor.
@@ -51,7 +51,7 @@ pub enum Subject {
 #[derive(Debug, Clone, Default)]
 pub struct Statements {
     /// What to rotate; by default what expires first.
-    pub of: Option<Subject>,
+    pub of: Option<RotationSubject>,
     /// When the current issuer was put in place.
     pub issuer_since: Option<Timestamp>,
     /// When the current bundle was put in place.
@@ -166,7 +166,7 @@ impl Stage {
 
 /// Whether something holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Known {
+pub enum ConditionStatus {
     /// It does not.
     No,
     /// The evidence does not show it.
@@ -175,9 +175,9 @@ pub enum Known {
     Yes,
 }
 
-impl Known {
-    fn from_bool(holds: bool) -> Known {
-        if holds { Known::Yes } else { Known::No }
+impl ConditionStatus {
+    fn from_bool(holds: bool) -> ConditionStatus {
+        if holds { ConditionStatus::Yes } else { ConditionStatus::No }
     }
 }
 
@@ -187,7 +187,7 @@ pub struct Condition {
     /// What must hold.
     pub text: String,
     /// Whether it does.
-    pub state: Known,
+    pub state: ConditionStatus,
     /// The evidence, or what is missing.
     pub evidence: Vec<String>,
     /// How to find out, if it is not known.
@@ -231,14 +231,14 @@ pub struct PlannedStage {
 
 impl PlannedStage {
     /// Whether it may be done now: yes only if each condition is known to be met.
-    pub fn decision(&self) -> Known {
-        self.conditions.iter().map(|condition| condition.state).min().unwrap_or(Known::Yes)
+    pub fn decision(&self) -> ConditionStatus {
+        self.conditions.iter().map(|condition| condition.state).min().unwrap_or(ConditionStatus::Yes)
     }
 }
 
 /// The role of a trust anchor in a rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum AnchorRole {
     /// The issuer chains to it.
     Current,
     /// It is newer than the one that the issuer chains to, or was added to the bundle after a running proxy started.
@@ -249,14 +249,14 @@ pub enum Role {
     Unknown,
 }
 
-impl Role {
+impl AnchorRole {
     /// Its name in JSON and in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Role::Current => "signs the issuer",
-            Role::New => "new",
-            Role::Old => "old",
-            Role::Unknown => "not known",
+            AnchorRole::Current => "signs the issuer",
+            AnchorRole::New => "new",
+            AnchorRole::Old => "old",
+            AnchorRole::Unknown => "not known",
         }
     }
 }
@@ -264,7 +264,7 @@ impl Role {
 /// A trust anchor of the bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnchorRow {
-    pub role: Role,
+    pub role: AnchorRole,
     pub subject: String,
     /// Its fingerprint.
     pub print: String,
@@ -300,11 +300,11 @@ pub struct Workload {
     pub subject: String,
     pub pods: Vec<String>,
     /// Whether they trust the new anchor; without one, the anchor of the issuer.
-    pub trusts: Known,
+    pub trusts: ConditionStatus,
     /// Whether their certificates are of the current issuer.
-    pub renewed: Known,
+    pub renewed: ConditionStatus,
     /// Whether they trust nothing beyond the bundle.
-    pub is_current: Known,
+    pub is_current: ConditionStatus,
 }
 
 /// The state of a rotation and its plan.
@@ -314,7 +314,7 @@ pub struct Rotation {
     /// The phase as a sentence.
     pub summary: String,
     /// What the plan rotates.
-    pub of: Subject,
+    pub of: RotationSubject,
     /// Whether the anchor or the issuer expires soon.
     pub is_due: bool,
     /// The anchors of the bundle.
@@ -398,7 +398,7 @@ impl<'a> Reading<'a> {
     /// A context with the evidence that the card of a check declares.
     fn context(&self, id: &'static str) -> Context<'a> {
         let check = find(id).unwrap_or(&TABLE[0]);
-        let run = Run {
+        let run = RunInput {
             cluster: self.cluster,
             knowledge: self.knowledge,
             settings: self.settings,

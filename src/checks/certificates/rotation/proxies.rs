@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use super::Known;
+use super::ConditionStatus;
 use crate::certificates::{BundlePrint, Certificate};
 use crate::checks::Context;
 use crate::checks::diagnosed;
@@ -137,29 +137,31 @@ fn trust(pod: &Pod, is_control_plane: bool, bundled: Option<&Bundled<'_>>) -> Tr
 
 impl Proxy<'_> {
     /// Whether it trusts an anchor of the bundle.
-    pub(super) fn trusts(&self, anchor: &Certificate, bundled: &Bundled<'_>) -> Known {
+    pub(super) fn trusts(&self, anchor: &Certificate, bundled: &Bundled<'_>) -> ConditionStatus {
         match &self.trust {
-            Trust::Bundle(held) => Known::from_bool(held.has(anchor)),
-            Trust::Current => Known::from_bool(bundled.print.has(anchor)),
-            Trust::Other | Trust::Unknown => Known::Unknown,
+            Trust::Bundle(held) => ConditionStatus::from_bool(held.has(anchor)),
+            Trust::Current => ConditionStatus::from_bool(bundled.print.has(anchor)),
+            Trust::Other | Trust::Unknown => ConditionStatus::Unknown,
             Trust::AtStart => match (self.started, bundled.since) {
-                (Some(started), _) if started < anchor.not_before() => Known::No,
+                (Some(started), _) if started < anchor.not_before() => ConditionStatus::No,
                 (Some(started), Some(since)) if started >= since => {
-                    Known::from_bool(bundled.print.has(anchor))
+                    ConditionStatus::from_bool(bundled.print.has(anchor))
                 }
-                _ => Known::Unknown,
+                _ => ConditionStatus::Unknown,
             },
         }
     }
 
     /// Whether it trusts no anchor beyond those of the bundle.
-    pub(super) fn is_current(&self, bundled: &Bundled<'_>) -> Known {
+    pub(super) fn is_current(&self, bundled: &Bundled<'_>) -> ConditionStatus {
         match &self.trust {
-            Trust::Bundle(held) => Known::from_bool(!held.exceeds(&bundled.print)),
-            Trust::Current => Known::Yes,
-            Trust::Other => Known::No,
-            Trust::AtStart if bundled.since.is_some_and(|since| self.started >= Some(since)) => Known::Yes,
-            Trust::AtStart | Trust::Unknown => Known::Unknown,
+            Trust::Bundle(held) => ConditionStatus::from_bool(!held.exceeds(&bundled.print)),
+            Trust::Current => ConditionStatus::Yes,
+            Trust::Other => ConditionStatus::No,
+            Trust::AtStart if bundled.since.is_some_and(|since| self.started >= Some(since)) => {
+                ConditionStatus::Yes
+            }
+            Trust::AtStart | Trust::Unknown => ConditionStatus::Unknown,
         }
     }
 
@@ -172,20 +174,27 @@ impl Proxy<'_> {
     }
 
     /// Whether its certificate is of the current issuer.
-    pub(super) fn is_renewed(&self, issuer: &Certificate, lifetime: &Lifetime, now: Timestamp) -> Known {
+    pub(super) fn is_renewed(
+        &self,
+        issuer: &Certificate,
+        lifetime: &Lifetime,
+        now: Timestamp,
+    ) -> ConditionStatus {
         if let Some((at, is_valid)) = self.refreshed {
             match lifetime.settled {
-                Some(settled) if at >= settled => return Known::Yes,
-                Some(_) if is_valid => return Known::No,
-                None if is_valid && at < issuer.not_before() => return Known::No,
+                Some(settled) if at >= settled => return ConditionStatus::Yes,
+                Some(_) if is_valid => return ConditionStatus::No,
+                None if is_valid && at < issuer.not_before() => return ConditionStatus::No,
                 _ => {}
             }
         }
         match (lifetime.settled, lifetime.over) {
-            (_, Some(over)) if now >= over => Known::Yes,
-            (Some(settled), _) if self.proxy_started.is_some_and(|started| started >= settled) => Known::Yes,
-            (Some(_), Some(_)) => Known::No,
-            _ => Known::Unknown,
+            (_, Some(over)) if now >= over => ConditionStatus::Yes,
+            (Some(settled), _) if self.proxy_started.is_some_and(|started| started >= settled) => {
+                ConditionStatus::Yes
+            }
+            (Some(_), Some(_)) => ConditionStatus::No,
+            _ => ConditionStatus::Unknown,
         }
     }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, is_current, renewed, trusts, trusts_next};
 use super::proxies::Proxy;
-use super::{AnchorRow, IssuerRow, Known, Role, Workload};
+use super::{AnchorRole, AnchorRow, ConditionStatus, IssuerRow, Workload};
 use crate::certificates::Certificate;
 use crate::model::owners::Owner;
 
 /// The anchors of the bundle.
 pub(super) fn anchors(evidence: &Evidence<'_>) -> Vec<AnchorRow> {
     let rows = evidence.anchors.iter().map(|(anchor, role)| {
-        let of = |state: Known| {
+        let of = |state: ConditionStatus| {
             let own = evidence.proxies.iter().filter(|proxy| !proxy.is_control_plane);
             own.filter(|proxy| trusts(evidence, proxy, anchor) == state).count()
         };
@@ -21,8 +21,8 @@ pub(super) fn anchors(evidence: &Evidence<'_>) -> Vec<AnchorRow> {
             print: anchor.print(),
             not_before: anchor.not_before(),
             not_after: anchor.not_after(),
-            trusted_by: of(Known::Yes),
-            unknown: of(Known::Unknown),
+            trusted_by: of(ConditionStatus::Yes),
+            unknown: of(ConditionStatus::Unknown),
         }
     });
     rows.collect()
@@ -34,7 +34,7 @@ pub(super) fn issuer_row(evidence: &Evidence<'_>, issuer: &Certificate) -> Issue
         print: issuer.print(),
         not_before: issuer.not_before(),
         not_after: issuer.not_after(),
-        signed_by: evidence.with(Role::Current).map(Certificate::print).collect(),
+        signed_by: evidence.with(AnchorRole::Current).map(Certificate::print).collect(),
         since: evidence.since.clone(),
     }
 }
@@ -46,8 +46,8 @@ pub(super) fn workloads(evidence: &Evidence<'_>) -> Vec<Workload> {
         found.entry(&proxy.owner).or_default().push(proxy);
     }
     let rows = found.into_iter().map(|(owner, proxies)| {
-        let worst = |of: &dyn Fn(&Proxy<'_>) -> Known| {
-            proxies.iter().map(|proxy| of(proxy)).min().unwrap_or(Known::Unknown)
+        let worst = |of: &dyn Fn(&Proxy<'_>) -> ConditionStatus| {
+            proxies.iter().map(|proxy| of(proxy)).min().unwrap_or(ConditionStatus::Unknown)
         };
         Workload {
             subject: owner.to_string(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::evidence::{Evidence, is_current, renewed, trusts_next};
 use super::proxies::Proxy;
-use super::{Known, Phase, Role, Stage, Subject};
+use super::{AnchorRole, ConditionStatus, Phase, RotationSubject, Stage};
 use crate::checks::Context;
 use crate::checks::certificates::identity::{Anchor, Issuer, Scheme, anchors};
 use crate::checks::certificates::managed_anchor::{ManagedAnchor, added_in_line};
@@ -23,7 +23,7 @@ pub(super) fn remedy(
     ctx: &Context<'_>,
     evidence: &Evidence<'_>,
     stage: Stage,
-    (phase, of): (Phase, Subject),
+    (phase, of): (Phase, RotationSubject),
 ) -> Remedy {
     match stage {
         Stage::AddAnchor => add_anchor(ctx, evidence),
@@ -72,11 +72,11 @@ fn add_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
 }
 
 /// The workloads without a pod in a state other than yes.
-fn finished(evidence: &Evidence<'_>, state: &dyn Fn(&Proxy<'_>) -> Known) -> BTreeSet<Owner> {
+fn finished(evidence: &Evidence<'_>, state: &dyn Fn(&Proxy<'_>) -> ConditionStatus) -> BTreeSet<Owner> {
     let open: BTreeSet<&Owner> = evidence
         .proxies
         .iter()
-        .filter(|proxy| state(proxy) != Known::Yes)
+        .filter(|proxy| state(proxy) != ConditionStatus::Yes)
         .map(|proxy| &proxy.owner)
         .collect();
     let all = evidence.proxies.iter().map(|proxy| &proxy.owner);
@@ -90,7 +90,7 @@ fn linked_clusters(evidence: &Evidence<'_>) -> Vec<String> {
 
 fn restart_workloads(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
     let done = match evidence.new_anchor() {
-        Some(_) => finished(evidence, &|proxy| trusts_next(evidence, proxy, Subject::Anchor)),
+        Some(_) => finished(evidence, &|proxy| trusts_next(evidence, proxy, RotationSubject::Anchor)),
         None => BTreeSet::new(),
     };
     let act =
@@ -117,9 +117,9 @@ fn restart_workloads(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
     )
 }
 
-fn replace_issuer(ctx: &Context<'_>, evidence: &Evidence<'_>, of: Subject) -> Remedy {
+fn replace_issuer(ctx: &Context<'_>, evidence: &Evidence<'_>, of: RotationSubject) -> Remedy {
     let issuer = evidence.issuer.as_ref();
-    if let (Subject::Issuer, Some(issuer)) = (of, issuer) {
+    if let (RotationSubject::Issuer, Some(issuer)) = (of, issuer) {
         return another_issuer(ctx, issuer);
     }
     let remedy = match issuer {
@@ -217,10 +217,10 @@ fn renew_certificates(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) 
 
 fn remove_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
     let all = anchors(&evidence.bundles);
-    let role = if evidence.with(Role::Old).next().is_some() && evidence.new_anchor().is_none() {
-        Role::Old
+    let role = if evidence.with(AnchorRole::Old).next().is_some() && evidence.new_anchor().is_none() {
+        AnchorRole::Old
     } else {
-        Role::Current
+        AnchorRole::Current
     };
     let goes: Vec<&Anchor<'_>> = all
         .iter()
@@ -230,7 +230,7 @@ fn remove_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
         return Remedy::new();
     };
     // The anchor that cert-manager holds only goes if its renewal is a step before.
-    let is_before = role == Role::Current && evidence.new_anchor().is_none();
+    let is_before = role == AnchorRole::Current && evidence.new_anchor().is_none();
     let is_renewed = |anchor: &ManagedAnchor<'_>| is_before || !anchor.is_current(first.certificate);
     let managed = ManagedAnchor::find(ctx).filter(|anchor| goes.len() == 1 && is_renewed(anchor));
     if let Some(remedy) = managed.and_then(|anchor| anchor.without_previous(Remedy::new())) {
@@ -249,7 +249,8 @@ fn drop_old_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) -> 
     let is_removed = phase == Phase::AnchorRemoved;
     let left = |proxy: &Proxy<'_>| is_current(evidence, proxy);
     let own = |proxy: &&Proxy<'_>| proxy.is_control_plane;
-    let is_control_plane_left = evidence.proxies.iter().filter(own).any(|proxy| left(proxy) != Known::Yes);
+    let is_control_plane_left =
+        evidence.proxies.iter().filter(own).any(|proxy| left(proxy) != ConditionStatus::Yes);
     let remedy = match is_removed {
         true if !is_control_plane_left => Remedy::new(),
         true => restart_control_plane(ctx, Remedy::new()),

@@ -3,7 +3,7 @@
 
 use super::conditions::condition;
 use super::evidence::Evidence;
-use super::{Condition, Known, Role, Stage};
+use super::{AnchorRole, Condition, ConditionStatus, Stage};
 use crate::certificates::{BundlePrint, Certificate};
 use crate::checks::Context;
 use crate::checks::pod_owners::makers;
@@ -37,23 +37,27 @@ pub(super) fn of_templates(evidence: &Evidence<'_>, stage: Stage) -> Option<Cond
         Ok(templates) if templates.is_empty() => return None,
         Ok(templates) => templates,
         Err(missing) => {
-            let found = condition(text, Known::Unknown, vec![missing.to_string()]);
+            let found = condition(text, ConditionStatus::Unknown, vec![missing.to_string()]);
             return Some(Condition { close: Some(missing.close().to_string()), ..found });
         }
     };
     let staying: Vec<&Certificate> = match stage {
         Stage::ReplaceIssuer => evidence.new_anchor().into_iter().collect(),
-        _ => evidence.with(Role::Current).collect(),
+        _ => evidence.with(AnchorRole::Current).collect(),
     };
     let lacks = |held: &BundlePrint| !staying.iter().any(|anchor| held.has(anchor));
     let outdated: Vec<String> =
         templates.iter().filter(|(_, held)| lacks(held)).map(|(owner, _)| owner.to_string()).collect();
     if outdated.is_empty() {
-        return Some(condition(text, Known::Yes, vec![format!("{0} of {0} hold it", templates.len())]));
+        return Some(condition(
+            text,
+            ConditionStatus::Yes,
+            vec![format!("{0} of {0} hold it", templates.len())],
+        ));
     }
     let named =
         format!("{} of {} do not hold it: {}", outdated.len(), templates.len(), some(&outdated, NAMED));
     let close =
         "run linkerd inject --manual on their manifests again, and apply them: new pods would be rejected";
-    Some(Condition { close: Some(close.to_owned()), ..condition(text, Known::No, vec![named]) })
+    Some(Condition { close: Some(close.to_owned()), ..condition(text, ConditionStatus::No, vec![named]) })
 }

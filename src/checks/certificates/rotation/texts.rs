@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::evidence::{Evidence, is_current, renewed, trusts_next};
 use super::proxies::Proxy;
-use super::{Known, Obstacles, Phase, PlannedStage, Progress, Role, Stage, Subject};
+use super::{AnchorRole, ConditionStatus, Obstacles, Phase, PlannedStage, Progress, RotationSubject, Stage};
 use crate::certificates::Certificate;
 
 /// The phase as a sentence.
@@ -30,14 +30,15 @@ pub(super) fn summary(phase: Phase, evidence: &Evidence<'_>, obstacles: &Obstacl
             Some(due) => format!(
                 "No rotation is in progress; one is due, since the {} expires within 60 days",
                 match due {
-                    Subject::Anchor => "trust anchor",
-                    Subject::Issuer => "issuer",
+                    RotationSubject::Anchor => "trust anchor",
+                    RotationSubject::Issuer => "issuer",
                 }
             ),
             None => "No rotation is in progress, and none is due within 60 days".to_owned(),
         },
         Phase::AnchorAdded => {
-            let left = count(&|proxy| trusts_next(evidence, proxy, Subject::Anchor) != Known::Yes);
+            let left =
+                count(&|proxy| trusts_next(evidence, proxy, RotationSubject::Anchor) != ConditionStatus::Yes);
             format!(
                 "A new trust anchor is in the bundle; {left} of {} pods are not known to trust it",
                 proxies.len()
@@ -48,7 +49,7 @@ pub(super) fn summary(phase: Phase, evidence: &Evidence<'_>, obstacles: &Obstacl
                 .to_owned()
         }
         Phase::IssuerReplaced => {
-            let left = count(&|proxy| renewed(evidence, proxy) != Known::Yes);
+            let left = count(&|proxy| renewed(evidence, proxy) != ConditionStatus::Yes);
             format!(
                 "The issuer is under another anchor; {left} of {} pods may still have a certificate under the old one",
                 proxies.len()
@@ -56,7 +57,7 @@ pub(super) fn summary(phase: Phase, evidence: &Evidence<'_>, obstacles: &Obstacl
         }
         Phase::AnchorUnneeded => "No proxy needs the old trust anchor".to_owned(),
         Phase::AnchorRemoved => {
-            let left = count(&|proxy| is_current(evidence, proxy) == Known::No);
+            let left = count(&|proxy| is_current(evidence, proxy) == ConditionStatus::No);
             format!(
                 "The old anchor is no longer in the bundle; {left} of {} pods still trust it",
                 proxies.len()
@@ -68,7 +69,7 @@ pub(super) fn summary(phase: Phase, evidence: &Evidence<'_>, obstacles: &Obstacl
 /// The steps that would break connections now, each with the reason.
 pub(super) fn not_yet(
     phase: Phase,
-    of: Subject,
+    of: RotationSubject,
     evidence: &Evidence<'_>,
     plan: &[PlannedStage],
 ) -> Vec<(Stage, String)> {
@@ -106,7 +107,7 @@ pub(super) fn not_yet(
         };
         found.push((Stage::RemoveAnchor, why));
     }
-    if of == Subject::Issuer && phase == Phase::None {
+    if of == RotationSubject::Issuer && phase == Phase::None {
         found.clear();
     }
     found
@@ -127,16 +128,16 @@ pub(super) fn notes(phase: Phase, evidence: &Evidence<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let ends = evidence.with(Role::Current).map(Certificate::not_after).max();
-    let mut longer = evidence.with(Role::Old).filter(|anchor| Some(anchor.not_after()) > ends);
+    let ends = evidence.with(AnchorRole::Current).map(Certificate::not_after).max();
+    let mut longer = evidence.with(AnchorRole::Old).filter(|anchor| Some(anchor.not_after()) > ends);
     if let Some(anchor) = longer.next() {
         notes.push(format!(
             "{} is older than the anchor in use, but valid longer. If it was added for the next rotation, keep it",
             anchor.summary()
         ));
     }
-    if evidence.new_anchor().is_some() && evidence.with(Role::Old).next().is_some() {
-        let old: Vec<String> = evidence.with(Role::Old).map(Certificate::summary).collect();
+    if evidence.new_anchor().is_some() && evidence.with(AnchorRole::Old).next().is_some() {
+        let old: Vec<String> = evidence.with(AnchorRole::Old).map(Certificate::summary).collect();
         notes.push(format!(
             "The bundle also has an older anchor that the issuer does not use: {}",
             old.join(", ")

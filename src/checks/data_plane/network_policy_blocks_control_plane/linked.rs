@@ -17,7 +17,7 @@ use crate::redact::{KUBECONFIG, RemoteAccess};
 
 /// What a controller connects to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Target {
+enum LinkTarget {
     ApiServer,
     Gateway,
 }
@@ -26,7 +26,7 @@ enum Target {
 #[derive(Default)]
 struct Blocked<'a> {
     by: Vec<DecidedBy<'a>>,
-    to: BTreeSet<(Target, u16)>,
+    to: BTreeSet<(LinkTarget, u16)>,
     evidence: Vec<Evidence>,
 }
 
@@ -80,7 +80,7 @@ fn of_link<'a>(
 }
 
 /// The hosts and the port of each target, if they are known, with the field that names them.
-fn targets(ctx: &Context<'_>, link: &Link) -> Vec<(Target, Vec<String>, u16, Evidence)> {
+fn targets(ctx: &Context<'_>, link: &Link) -> Vec<(LinkTarget, Vec<String>, u16, Evidence)> {
     let mut found = Vec::new();
     let secret = ctx.or_note(ctx.link_secret(link)).flatten();
     let access = secret.and_then(|secret| RemoteAccess::parse(secret.metadata.annotation(KUBECONFIG)));
@@ -90,7 +90,7 @@ fn targets(ctx: &Context<'_>, link: &Link) -> Vec<(Target, Vec<String>, u16, Evi
         let secret = &link.spec.cluster_credentials_secret;
         let object = Subject::object(Kind::Secret, &link.metadata.namespace, secret);
         found.push((
-            Target::ApiServer,
+            LinkTarget::ApiServer,
             vec![host],
             port,
             Evidence::field(object, "data.kubeconfig: server", server),
@@ -102,7 +102,7 @@ fn targets(ctx: &Context<'_>, link: &Link) -> Vec<(Target, Vec<String>, u16, Evi
         let hosts = link.spec.gateway_address.split(',').map(|host| host.trim().to_owned()).collect();
         let object = Subject::object(Kind::Link, &link.metadata.namespace, &link.metadata.name);
         let said = format!("{}, probed at port {port}", link.spec.gateway_address);
-        found.push((Target::Gateway, hosts, port, Evidence::field(object, "spec.gatewayAddress", said)));
+        found.push((LinkTarget::Gateway, hosts, port, Evidence::field(object, "spec.gatewayAddress", said)));
     }
     found
 }
@@ -122,8 +122,8 @@ fn host_and_port(url: &str) -> Option<(String, u16)> {
 }
 
 fn finding(ctx: &Context<'_>, link: &Link, pod: &Pod, shut: &Blocked<'_>) -> Finding {
-    let has = |wanted: Target| shut.to.iter().any(|(target, _)| *target == wanted);
-    let (to, then) = match (has(Target::ApiServer), has(Target::Gateway)) {
+    let has = |wanted: LinkTarget| shut.to.iter().any(|(target, _)| *target == wanted);
+    let (to, then) = match (has(LinkTarget::ApiServer), has(LinkTarget::Gateway)) {
         (true, true) => {
             ("API server and the gateway", "its mirror services are not updated and get no traffic")
         }

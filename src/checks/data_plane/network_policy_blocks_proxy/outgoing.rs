@@ -109,7 +109,7 @@ impl<'p, 'a> Servers<'p, 'a> {
             return Servers { classes, rules: None, by_rule: HashMap::new() };
         }
         let rules = RulesByPeer::new(policies, Direction::Egress);
-        let mut known: HashMap<(u16, Vec<(usize, Answers)>), usize> = HashMap::new();
+        let mut known: HashMap<(u16, Vec<(usize, ComparableAnswers)>), usize> = HashMap::new();
         let (mut classes, mut by_rule) = (Vec::new(), HashMap::<usize, Vec<usize>>::new());
         for (place, server) in servers {
             let number = inbound_port(server);
@@ -118,7 +118,7 @@ impl<'p, 'a> Servers<'p, 'a> {
                 let ports = answer(rule.holds_port(port));
                 (rule_place, (transport.speaks(rule, server), answer(means), ports))
             });
-            let answers: Vec<(usize, Answers)> = answers.collect();
+            let answers: Vec<(usize, ComparableAnswers)> = answers.collect();
             let rules: Vec<usize> = answers.iter().map(|(rule, _)| *rule).collect();
             let class = *known.entry((number, answers)).or_insert_with(|| {
                 rules.iter().for_each(|rule| by_rule.entry(*rule).or_default().push(classes.len()));
@@ -159,7 +159,7 @@ impl<'p, 'a> Servers<'p, 'a> {
 }
 
 /// Whether a rule includes a port of the application, the server, and the proxy's port.
-type Answers = (bool, ComparableFit, ComparableFit);
+type ComparableAnswers = (bool, ComparableFit, ComparableFit);
 
 /// A comparable form of [`Match`].
 type ComparableFit = (u8, &'static str);

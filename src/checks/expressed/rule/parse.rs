@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::kind::kind;
-use super::step::Step;
+use super::step::ExpressedStep;
 use super::{Message, Quoted, Rule};
 use crate::card::ExpressedRule;
 use crate::checks::expressed::bound::CLUSTER;
@@ -84,7 +84,7 @@ impl Rule {
         let evidence = evidence.collect::<Result<Vec<_>, String>>()?;
         let fix = said.fix.iter().enumerate().map(|(at, fix)| {
             let place = format!("fix[{at}]");
-            Step::parse(fix, &|text| parse(&place, text, &bound)).map_err(|why| {
+            ExpressedStep::parse(fix, &|text| parse(&place, text, &bound)).map_err(|why| {
                 match why.starts_with("rule.") {
                     true => why,
                     false => format!("rule.{place}: {why}"),

@@ -6,7 +6,7 @@ use crate::expression::{Expression, Scope};
 use crate::finding::{Remedy, StepKind};
 
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct ExpressedStep {
     text: String,
     run: Vec<CommandWord>,
 }
@@ -20,7 +20,7 @@ enum CommandWord {
     Option(&'static str, Expression),
 }
 
-impl Step {
+impl ExpressedStep {
     /// Parses a step of a card; `parse` compiles the text of a word.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl Step {
     pub(super) fn parse(
         fix: &ExpressedFix,
         parse: &dyn Fn(&str) -> Result<Expression, String>,
-    ) -> Result<Step, String> {
+    ) -> Result<ExpressedStep, String> {
         const PROGRAMS: [&str; 4] = ["kubectl", "linkerd", "helm", "meshdoctor"];
         if let Some(program) = fix.run.first()
             && !PROGRAMS.contains(&program.as_str())
@@ -47,7 +47,7 @@ impl Step {
             }
             None => Ok(CommandWord::Fixed(kept(word))),
         };
-        Ok(Step { text: fix.text.clone(), run: fix.run.iter().map(word).collect::<Result<_, _>>()? })
+        Ok(ExpressedStep { text: fix.text.clone(), run: fix.run.iter().map(word).collect::<Result<_, _>>()? })
     }
 
     /// Adds the step; as a note if a word of its command has no value.

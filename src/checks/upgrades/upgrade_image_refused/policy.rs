@@ -52,7 +52,7 @@ struct PolicyExpression<'a> {
 }
 
 /// A policy with validations that depend on images.
-pub(super) struct Policy<'a> {
+pub(super) struct ImagePolicy<'a> {
     pub(super) object: &'a ValidatingAdmissionPolicy,
     conditions: Vec<PolicyExpression<'a>>,
     variables: Vec<(&'a str, PolicyExpression<'a>)>,
@@ -62,16 +62,16 @@ pub(super) struct Policy<'a> {
 
 /// The answer to a request.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct AdmissionAnswer {
     /// The first expression that rejects it: path and text.
     pub(super) rejected_by: Option<(String, String)>,
     /// Reasons why expressions could not be evaluated.
     pub(super) unknown: BTreeSet<String>,
 }
 
-impl<'a> Policy<'a> {
+impl<'a> ImagePolicy<'a> {
     /// Parses a policy; `None` if images cannot change its answer.
-    pub(super) fn read(object: &'a ValidatingAdmissionPolicy) -> Option<Policy<'a>> {
+    pub(super) fn read(object: &'a ValidatingAdmissionPolicy) -> Option<ImagePolicy<'a>> {
         let spec = &object.spec;
         let names: Vec<&str> = spec.variables.iter().map(|one| one.name.as_str()).collect();
         let mut of_images: Vec<&str> = Vec::new();
@@ -102,7 +102,7 @@ impl<'a> Policy<'a> {
             each.map(|(at, one)| (one.name.as_str(), part(list, at, &one.expression))).collect::<Vec<_>>()
         };
         let conditions = parts("matchConditions", &spec.match_conditions);
-        Some(Policy {
+        Some(ImagePolicy {
             object,
             conditions: conditions.into_iter().map(|(_, part)| part).collect(),
             variables: parts("variables", &spec.variables),
@@ -117,9 +117,9 @@ impl<'a> Policy<'a> {
         request: &Request<'_>,
         object: &Value,
         namespace: Option<&Namespace>,
-    ) -> Answer {
+    ) -> AdmissionAnswer {
         let mut scope = root.within();
-        let mut answer = Answer::default();
+        let mut answer = AdmissionAnswer::default();
         if let Err(why) = bind(&mut scope, request, object, namespace) {
             answer.unknown.insert(why.to_string());
             return answer;
@@ -147,14 +147,14 @@ impl<'a> Policy<'a> {
         &self,
         scope: &Scope<'_>,
         unknown_variables: &BTreeMap<&str, String>,
-        answer: &mut Answer,
+        answer: &mut AdmissionAnswer,
     ) -> Option<bool> {
         let mut failed = None;
         for part in &self.conditions {
             match part.holds(scope, unknown_variables) {
                 Ok(Some(true)) => {}
                 Ok(Some(false)) => {
-                    *answer = Answer::default();
+                    *answer = AdmissionAnswer::default();
                     return Some(false);
                 }
                 Ok(None) => failed = failed.or(Some(part)),
@@ -200,7 +200,7 @@ impl<'a> Policy<'a> {
     }
 }
 
-impl Answer {
+impl AdmissionAnswer {
     fn reject(&mut self, part: &PolicyExpression<'_>) {
         self.rejected_by.get_or_insert_with(|| (part.path.clone(), part.text.to_owned()));
     }

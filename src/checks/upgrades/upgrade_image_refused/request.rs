@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde_json::{Map, Value, json};
 
 use super::super::Upgrade;
-use super::super::target_images::{Part, Placed, TargetImages};
+use super::super::target_images::{Placed, PodOwner, TargetImages};
 use crate::checks::{Context, Unjudged};
 use crate::finding::Subject;
 use crate::item::{EXTENSION_LABEL, Kind};
@@ -69,12 +69,12 @@ pub(super) fn requests<'a>(
     let extensions: BTreeSet<&str> =
         namespaces.values().filter(is_extension).map(|one| one.metadata.name.as_str()).collect();
     let part = |meta: &Meta| match meta.namespace.as_str() {
-        namespace if namespace == home && meta.label(COMPONENT).is_some() => Some(Part::ControlPlane),
-        namespace if extensions.contains(namespace) => Some(Part::Extension),
+        namespace if namespace == home && meta.label(COMPONENT).is_some() => Some(PodOwner::ControlPlane),
+        namespace if extensions.contains(namespace) => Some(PodOwner::Extension),
         _ => None,
     };
     let none = Meta::default();
-    let containers = |part: Part, meta: &Meta, namespace: &str, spec: &PodSpec| {
+    let containers = |part: PodOwner, meta: &Meta, namespace: &str, spec: &PodSpec| {
         let inherited = namespaces.get(namespace).map_or(&none, |one| &one.metadata);
         images.changed(part, [meta, inherited], spec)
     };
@@ -87,8 +87,8 @@ pub(super) fn requests<'a>(
             let own = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
             own && ctx.judges(&meta.namespace)
         };
-        let part = if cni::is_installer_pod(pod) { Some(Part::LinkerdCni) } else { part(meta) };
-        let Some(part) = part.or_else(|| is_meshed().then_some(Part::Meshed)) else { continue };
+        let part = if cni::is_installer_pod(pod) { Some(PodOwner::LinkerdCni) } else { part(meta) };
+        let Some(part) = part.or_else(|| is_meshed().then_some(PodOwner::Meshed)) else { continue };
         if pod.is_finished() || meta.deletion_timestamp.is_some() {
             continue;
         }
@@ -120,7 +120,7 @@ pub(super) fn requests<'a>(
         .iter()
         .filter_map(|one| Some((Kind::Deployment, one, part(&one.metadata)?)));
     let installers = ctx.optional_list::<DaemonSet>().iter().filter(|one| cni::is_installer(one));
-    let installers = installers.map(|one| (Kind::DaemonSet, one, Part::LinkerdCni));
+    let installers = installers.map(|one| (Kind::DaemonSet, one, PodOwner::LinkerdCni));
     for (kind, workload, part) in own.chain(installers) {
         let template = &workload.spec.template;
         let (today, then) =

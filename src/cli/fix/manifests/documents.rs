@@ -29,7 +29,7 @@ pub(super) fn number_of_document(text: &str, line: usize) -> usize {
 }
 
 /// The document with an object: the object itself, or a List that contains it.
-pub(super) struct Found {
+pub(super) struct FoundDocument {
     pub(super) range: Range<usize>,
     /// The value of the document.
     pub(super) value: Value,
@@ -37,7 +37,7 @@ pub(super) struct Found {
     item: Option<usize>,
 }
 
-impl Found {
+impl FoundDocument {
     /// The object.
     pub(super) fn object(&self) -> &Value {
         self.item.map_or(&self.value, |at| &self.value["items"][at])
@@ -62,17 +62,17 @@ pub(super) fn document(
     kind: &str,
     (namespace, name): (&str, &str),
     number: usize,
-) -> Option<Found> {
+) -> Option<FoundDocument> {
     let range = documents(text).into_iter().nth(number)?;
     let value: Value = yaml::parse_applied(&text[range.clone()]).ok()?;
     let is_named = |object: &Value| object["kind"] == kind && object["metadata"]["name"] == name;
     if is_named(&value) {
-        return Some(Found { range, value, item: None });
+        return Some(FoundDocument { range, value, item: None });
     }
     let items = value["items"].as_array()?;
     let named = || items.iter().enumerate().filter(|(_, item)| is_named(item));
     let is_here = |item: &Value| item["metadata"]["namespace"].as_str().is_none_or(|home| home == namespace);
     let mut own = named().filter(|(_, item)| is_here(item)).chain(named()).map(|(at, _)| at);
     let at = own.next()?;
-    Some(Found { range, value, item: Some(at) })
+    Some(FoundDocument { range, value, item: Some(at) })
 }

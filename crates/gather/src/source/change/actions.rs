@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Change, Key, Set, key};
+use super::{Change, ObjectKey, Set, key};
 use crate::finding::Subject;
 use crate::item::Kind;
 use crate::kubectl::{Action, Target};
@@ -19,7 +19,7 @@ impl Set {
         self.objects.entry(kind).or_default().insert(key, object);
     }
 
-    fn remove(&mut self, kind: Kind, key: Key) {
+    fn remove(&mut self, kind: Kind, key: ObjectKey) {
         if let Some(objects) = self.objects.get_mut(&kind) {
             objects.remove(&key);
         }
@@ -92,10 +92,10 @@ impl<S: Source> Change<'_, S> {
     }
 
     /// The objects of a target, by name.
-    async fn targets(&self, target: &Target, must_exist: bool) -> Result<Vec<(Key, Value)>, String> {
+    async fn targets(&self, target: &Target, must_exist: bool) -> Result<Vec<(ObjectKey, Value)>, String> {
         let all =
             self.objects(target.kind).await.into_iter().map(|object| (key(&object, target.kind), object));
-        let mut found: Vec<(Key, Value)> = all.filter(|(name, _)| name.0 == target.namespace).collect();
+        let mut found: Vec<(ObjectKey, Value)> = all.filter(|(name, _)| name.0 == target.namespace).collect();
         if !target.names.is_empty() {
             found.retain(|(name, _)| target.names.contains(&name.1));
         }
@@ -115,6 +115,6 @@ impl<S: Source> Change<'_, S> {
     }
 }
 
-fn shown(target: &Target, (namespace, name): &Key) -> Subject {
+fn shown(target: &Target, (namespace, name): &ObjectKey) -> Subject {
     Subject::object(target.kind, namespace, name)
 }

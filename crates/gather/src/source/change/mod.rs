@@ -34,12 +34,12 @@ use crate::request::Request;
 use crate::version::LinkerdVersion;
 
 /// Namespace (empty for cluster-scoped objects) and name.
-type Key = (String, String);
+type ObjectKey = (String, String);
 
 /// The objects of a set of manifests, by kind.
 #[derive(Debug, Clone, Default)]
 pub struct Set {
-    objects: BTreeMap<Kind, BTreeMap<Key, Value>>,
+    objects: BTreeMap<Kind, BTreeMap<ObjectKey, Value>>,
     /// Parts of it that could not be read.
     trouble: BTreeMap<Kind, Vec<Why>>,
     /// Parts of it that were set aside, in words.
@@ -49,17 +49,17 @@ pub struct Set {
     /// Values of the wrong type in it.
     mistyped: Vec<Mistyped>,
     /// Objects that differ between folders, and are not part of it.
-    apart: BTreeSet<(Kind, Key)>,
+    apart: BTreeSet<(Kind, ObjectKey)>,
     /// Keys of Linkerd in the chart values of its objects and files.
     value_keys: Vec<ValueKey>,
     /// Deleted objects.
-    removed: BTreeSet<(Kind, Key)>,
+    removed: BTreeSet<(Kind, ObjectKey)>,
     /// Workloads whose pods are created again without a change.
-    restarted: BTreeSet<(Kind, Key)>,
+    restarted: BTreeSet<(Kind, ObjectKey)>,
     /// Pods that are deleted, so that their workload creates them again.
-    recreated: BTreeSet<Key>,
+    recreated: BTreeSet<ObjectKey>,
     /// Objects that are changed in place: nothing of the existing object is kept, and pods are not admitted again.
-    exact: BTreeSet<(Kind, Key)>,
+    exact: BTreeSet<(Kind, ObjectKey)>,
 }
 
 impl Set {
@@ -77,7 +77,7 @@ impl Set {
                 }
                 (key(&object, kind), object)
             });
-            let of_kind: BTreeMap<Key, Value> = placed.collect();
+            let of_kind: BTreeMap<ObjectKey, Value> = placed.collect();
             if !of_kind.is_empty() {
                 set.objects.insert(kind, of_kind);
             }
@@ -181,11 +181,11 @@ impl Set {
         })
     }
 
-    fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&Key, &Value)> {
+    fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&ObjectKey, &Value)> {
         self.objects.get(&kind).into_iter().flatten()
     }
 
-    fn get(&self, kind: Kind, key: &Key) -> Option<&Value> {
+    fn get(&self, kind: Kind, key: &ObjectKey) -> Option<&Value> {
         self.objects.get(&kind)?.get(key)
     }
 }
@@ -271,7 +271,7 @@ impl<'a, S: Source> Change<'a, S> {
     }
 
     /// An object of the set in place of the existing one, if any.
-    fn over(&self, kind: Kind, (key, before): (&Key, Option<&Value>), new: &Value) -> Value {
+    fn over(&self, kind: Kind, (key, before): (&ObjectKey, Option<&Value>), new: &Value) -> Value {
         let is_exact = self.set.exact.contains(&(kind, key.clone()));
         match before.filter(|_| is_exact) {
             Some(before) => overlay::in_place(kind, before, new),
@@ -341,7 +341,7 @@ impl<'a, S: Source> Change<'a, S> {
         }
     }
 
-    async fn read_object(&self, request: &Request, kind: Kind, key: Key) -> (Option<Value>, Fetched) {
+    async fn read_object(&self, request: &Request, kind: Kind, key: ObjectKey) -> (Option<Value>, Fetched) {
         let mut found = ValueSink::default();
         let ended = self.base.fetch(request, &mut found).await;
         let before = found.0.into_iter().next();
@@ -420,7 +420,7 @@ impl ObjectSink for ValueSink {
     }
 }
 
-fn key(object: &Value, kind: Kind) -> Key {
+fn key(object: &Value, kind: Kind) -> ObjectKey {
     let metadata = &object["metadata"];
     let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
     let namespace = match (kind.info().namespaced, text("namespace")) {

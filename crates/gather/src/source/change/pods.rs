@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::admit::{Admitting, read};
 use super::overlay::over;
-use super::{Change, Key, key};
+use super::{Change, ObjectKey, key};
 use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
 use crate::model::injected::MadeBy;
@@ -21,7 +21,7 @@ const MAKERS: [Kind; 4] = [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet,
 const MOST: u64 = 3;
 
 /// A workload by kind, namespace and name.
-type Maker = (Kind, Key);
+type Maker = (Kind, ObjectKey);
 
 /// Effect of the set on workloads.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl<S: Source> Change<'_, S> {
         let (before, ended) = self.base_list(Kind::Pod).await;
         let makers = self.makers().await;
         let namespaces_gone = self.namespaces_gone(Kind::Pod).await;
-        let bare: BTreeMap<&Key, &Value> = self.set.of_kind(Kind::Pod).collect();
+        let bare: BTreeMap<&ObjectKey, &Value> = self.set.of_kind(Kind::Pod).collect();
         let is_unchanged = makers.again.is_empty() && makers.gone.is_empty() && self.set.recreated.is_empty();
         if is_unchanged && bare.is_empty() && namespaces_gone.is_empty() {
             return (before, ended);
@@ -117,12 +117,12 @@ impl<S: Source> Change<'_, S> {
     async fn makers(&self) -> Makers {
         let mut makers = Makers::default();
         for kind in MAKERS {
-            let in_set: Vec<(&Key, &Value)> = self.set.of_kind(kind).collect();
+            let in_set: Vec<(&ObjectKey, &Value)> = self.set.of_kind(kind).collect();
             if in_set.is_empty() && !self.deletes() {
                 continue;
             }
             let (before, _) = self.base_list(kind).await;
-            let before: BTreeMap<Key, Value> =
+            let before: BTreeMap<ObjectKey, Value> =
                 before.into_iter().map(|object| (key(&object, kind), object)).collect();
             for (name, new) in in_set {
                 let old = before.get(name);
@@ -165,7 +165,7 @@ impl<S: Source> Change<'_, S> {
     }
 
     /// The Deployment of each ReplicaSet.
-    async fn replica_sets(&self) -> BTreeMap<Key, String> {
+    async fn replica_sets(&self) -> BTreeMap<ObjectKey, String> {
         let (sets, _) = self.base_list(Kind::ReplicaSet).await;
         let above = |set: &Value| {
             let (kind, name) = controller(set)?;
@@ -300,7 +300,7 @@ fn controller(object: &Value) -> Option<(String, String)> {
 }
 
 /// The workload of a pod.
-fn maker_of(pod: &Value, replica_sets: &BTreeMap<Key, String>) -> Option<Maker> {
+fn maker_of(pod: &Value, replica_sets: &BTreeMap<ObjectKey, String>) -> Option<Maker> {
     let (namespace, _) = key(pod, Kind::Pod);
     let (kind, name) = controller(pod)?;
     let kind = match kind.as_str() {

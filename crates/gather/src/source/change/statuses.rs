@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::admit::read;
-use super::{Change, Key, key};
+use super::{Change, ObjectKey, key};
 use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
 use crate::model::policy::status::{ParentAnswer, Refused, StatusObjects, Statuses, Writes};
@@ -98,7 +98,7 @@ impl<S: Source> Change<'_, S> {
             let (values, ended) = self.overlaid(of).await;
             after.add(of, values, &ended);
         }
-        let base: BTreeMap<Key, Value> =
+        let base: BTreeMap<ObjectKey, Value> =
             self.base_list(kind).await.0.into_iter().map(|object| (key(&object, kind), object)).collect();
         let version = self.admitting().await.release().cloned();
         let writes = Writes::from_version(version.as_ref(), self.knowledge);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::admit::{Admitting, Fate, read, redacted};
-use super::{Change, Key, key};
+use super::{Change, ObjectKey, key};
 use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
 use crate::model::injected::{MadeBy, texts};
@@ -191,7 +191,7 @@ fn template(
     object: &Value,
     running: &BTreeMap<(String, String, String), RunningPods>,
 ) -> Template {
-    let (namespace, name): Key = key(object, kind);
+    let (namespace, name): ObjectKey = key(object, kind);
     let template = of_pods(kind, object);
     let pod_name = if kind == Kind::Pod { name.clone() } else { format!("{name}-new-0") };
     let pod = json!({

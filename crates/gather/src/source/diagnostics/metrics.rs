@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{PortOf, Unread, scrape};
+use super::{PortOf, UnusedText, scrape};
 use crate::item::diagnostic::Answer;
 use crate::item::proxy_metrics::{Denied, ProxyMetrics, Series};
 use crate::knowledge::{Knowledge, MetricFamily, MetricKind, MetricMeaning};
@@ -45,7 +45,7 @@ fn is_value(line: &str) -> bool {
 }
 
 /// Parses what a process serves at `/metrics`, or what Prometheus serves at `/federate`.
-pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
+pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, UnusedText> {
     // Every proxy exports one of these, and only proxies do.
     let is_own =
         |line: &str| ["proxy_build_info{", "stack_create_total{"].iter().any(|own| line.starts_with(own));
@@ -54,10 +54,10 @@ pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Un
         let scraped = scrape::read(text);
         return match (scraped.is_empty(), is_proxy) {
             (false, _) => Ok(scraped.into_iter().map(Answer::ProxyMetrics).collect()),
-            (true, true) => Err(Unread::Of(
+            (true, true) => Err(UnusedText::Of(
                 "these metrics do not name their pod: use --diagnostics NAMESPACE/POD:PORT=FILE",
             )),
-            (true, false) => Err(Unread::Of(
+            (true, false) => Err(UnusedText::Of(
                 "these metrics are not of a proxy and do not name their pod: for the control plane, use \
                  --diagnostics NAMESPACE/POD:PORT=FILE or the output of linkerd diagnostics controller-metrics",
             )),
@@ -65,7 +65,7 @@ pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Un
     };
     let container = if is_proxy { Some(PROXY_CONTAINER) } else { of.and_then(container_of) };
     let Some(container) = container else {
-        return Err(Unread::Of(
+        return Err(UnusedText::Of(
             "these metrics are neither of a proxy (port 4191) nor of a port of the control plane that serves metrics: \
              9990, 9995, 9996 or 9997",
         ));
@@ -89,13 +89,13 @@ fn container_of(of: &PortOf) -> Option<&'static str> {
 }
 
 /// Parses the metrics of all containers.
-pub(super) fn read(text: &str) -> Result<Vec<Answer>, Unread> {
+pub(super) fn read(text: &str) -> Result<Vec<Answer>, UnusedText> {
     let mut all: Vec<MetricsReader> = Vec::new();
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# POD ") {
             let pod = rest.split(' ').next().unwrap_or_default();
             if !is_subdomain(pod) {
-                return Err(Unread::Other);
+                return Err(UnusedText::Other);
             }
             all.push(MetricsReader::new("", pod, ""));
             continue;
@@ -103,7 +103,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Answer>, Unread> {
         let Some(reader) = all.last_mut() else { continue };
         if let Some(container) = line.strip_prefix("# CONTAINER ").map(str::trim) {
             if !is_label(container) {
-                return Err(Unread::Other);
+                return Err(UnusedText::Other);
             }
             reader.set_container(container);
         } else if let Some(error) = line.strip_prefix("# ERROR") {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::command::own;
 use crate::item::Kind;
-use crate::names::{self, Rule};
+use crate::names::{self, NameRule};
 use crate::objects::mistyped::mistyped;
 use crate::objects::rule;
 
@@ -170,7 +170,7 @@ pub fn unfit(json: &[u8], kind: Kind) -> Option<Unfit> {
     let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
     let namespace = if kind.info().namespaced { namespace } else { "" };
-    let templated = names::refused(Rule::of_kind(kind.info().kind), namespace, name).is_some()
+    let templated = names::refused(NameRule::of_kind(kind.info().kind), namespace, name).is_some()
         || is_template(name.as_bytes())
         || has_placeholder(&object);
     if templated {

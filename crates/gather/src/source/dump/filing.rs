@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::aside::{Aside, Unfit};
 use super::read_header::{Peek, Unquoted, is_typed, item_kind, kind_of, listed};
-use super::versions::Answer;
-use super::waiting::{Line, Waiting};
+use super::versions::VersionsFile;
+use super::waiting::{FileLine, Waiting};
 use super::{Age, Builder, ObjectPosition, yaml};
 use crate::archive::spool::{Blob, Lines};
 use crate::item::Kind;
@@ -52,7 +52,7 @@ type Kindred = (Option<String>, Option<String>);
 #[derive(Default)]
 struct Nameless {
     /// Positions of the first ones.
-    lines: Vec<Line>,
+    lines: Vec<FileLine>,
     more: usize,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn json(builder: &mut Builder, name: &str, blob: Blob) -> io::Result<
     let outcome = json::scan(reader, &mut filing);
     if let Err(broken) = outcome {
         let text = blob.bytes(MOST_OF_TEXT).ok();
-        if filing.is_template(text.as_deref(), Line::Of(broken.offset)) {
+        if filing.is_template(text.as_deref(), FileLine::Of(broken.offset)) {
             return filing.failed.map_or(Ok(()), Err);
         }
         // The part of a list before an error is kept.
@@ -73,7 +73,7 @@ pub(super) fn json(builder: &mut Builder, name: &str, blob: Blob) -> io::Result<
         let inside = head.kind.clone();
         filing.end_list(&head);
         let kind = inside.as_deref().and_then(|kind| item_kind(&head, None, Some(kind)));
-        filing.trouble(kind, Line::Of(broken.offset), &broken.why.to_string());
+        filing.trouble(kind, FileLine::Of(broken.offset), &broken.why.to_string());
     }
     filing.failed.map_or(Ok(()), Err)
 }
@@ -91,8 +91,8 @@ pub(super) fn yaml(builder: &mut Builder, name: &str, blob: &Blob) -> io::Result
 
 impl json::JsonSink for Filing<'_> {
     fn item(&mut self, offset: u64, json: &[u8]) {
-        if self.admit(json.len(), Line::Of(offset)) {
-            self.wait(json, self.place, offset, Line::Of(offset));
+        if self.admit(json.len(), FileLine::Of(offset)) {
+            self.wait(json, self.place, offset, FileLine::Of(offset));
         }
     }
 
@@ -101,23 +101,23 @@ impl json::JsonSink for Filing<'_> {
     }
 
     fn object(&mut self, offset: u64, json: &[u8]) {
-        if self.admit(json.len(), Line::Of(offset)) {
-            self.single(json, self.place, offset, Line::Of(offset));
+        if self.admit(json.len(), FileLine::Of(offset)) {
+            self.single(json, self.place, offset, FileLine::Of(offset));
         }
     }
 
     fn too_large(&mut self, offset: u64) {
         let why = format!("an object larger than {} MiB", json::MAX_OBJECT >> 20);
-        self.trouble(None, Line::Of(offset), &why);
+        self.trouble(None, FileLine::Of(offset), &why);
     }
 }
 
 impl yaml::YamlSink for Filing<'_> {
     fn item(&mut self, line: u64, object: Value) {
         if let Some((text, offset)) = self.convert(&object)
-            && self.admit(text.len(), Line::Is(line))
+            && self.admit(text.len(), FileLine::Is(line))
         {
-            self.wait(&text, 0, offset, Line::Is(line));
+            self.wait(&text, 0, offset, FileLine::Is(line));
         }
     }
 
@@ -125,7 +125,7 @@ impl yaml::YamlSink for Filing<'_> {
         let kind = head.kind.as_deref().and_then(|kind| item_kind(&head, None, Some(kind)));
         self.end_list(&head);
         for bad in broken {
-            self.trouble(kind, Line::Is(bad.line), &bad.why);
+            self.trouble(kind, FileLine::Is(bad.line), &bad.why);
         }
     }
 
@@ -138,17 +138,17 @@ impl yaml::YamlSink for Filing<'_> {
 
     fn object(&mut self, line: u64, object: Value) {
         if let Some((text, offset)) = self.convert(&object)
-            && self.admit(text.len(), Line::Is(line))
+            && self.admit(text.len(), FileLine::Is(line))
         {
-            self.single(&text, 0, offset, Line::Is(line));
+            self.single(&text, 0, offset, FileLine::Is(line));
         }
     }
 
     fn bad(&mut self, bad: yaml::Bad, text: Option<&[u8]>) {
-        if self.is_template(text, Line::Is(bad.line)) {
+        if self.is_template(text, FileLine::Is(bad.line)) {
             return;
         }
-        self.trouble(None, Line::Is(bad.line), &bad.why);
+        self.trouble(None, FileLine::Is(bad.line), &bad.why);
     }
 }
 
@@ -163,10 +163,10 @@ impl<'a> Filing<'a> {
         self.lines.get_or_insert_with(|| Lines::new(self.blob)).line_at(offset)
     }
 
-    pub(super) fn place_of(&mut self, line: Line) -> String {
+    pub(super) fn place_of(&mut self, line: FileLine) -> String {
         let line = match line {
-            Line::Is(line) => Some(line),
-            Line::Of(offset) => self.line_at(offset),
+            FileLine::Is(line) => Some(line),
+            FileLine::Of(offset) => self.line_at(offset),
         };
         line.map_or_else(|| self.name.to_owned(), |line| format!("{}:{line}", self.name))
     }
@@ -182,7 +182,7 @@ impl<'a> Filing<'a> {
         }
     }
 
-    fn trouble(&mut self, kind: Option<Kind>, line: Line, why: &str) {
+    fn trouble(&mut self, kind: Option<Kind>, line: FileLine, why: &str) {
         if self.builder.is_full(kind) {
             return self.builder.note_more(kind, 1);
         }
@@ -191,7 +191,7 @@ impl<'a> Filing<'a> {
     }
 
     /// Whether an object may be kept; the first one beyond a limit is reported. Later ones may be of any kind.
-    fn admit(&mut self, size: usize, line: Line) -> bool {
+    fn admit(&mut self, size: usize, line: FileLine) -> bool {
         let Err(limit) = self.builder.kept.admit(size) else { return true };
         if !std::mem::replace(&mut self.limited, true) {
             self.builder.recognised += 1;
@@ -201,7 +201,7 @@ impl<'a> Filing<'a> {
     }
 
     /// An item, until the kind of its list is known.
-    fn wait(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
+    fn wait(&mut self, json: &[u8], blob: usize, offset: u64, line: FileLine) {
         let peek = match serde_json::from_slice::<Peek<'_>>(json) {
             Ok(peek) => peek,
             Err(error) => return self.malformed(line, &error),
@@ -224,7 +224,7 @@ impl<'a> Filing<'a> {
     }
 
     /// The parsed head of an object; for manifests also the reason not to file it, and its hash.
-    fn waiting(&self, peek: Peek<'_>, blob: usize, offset: u64, json: &[u8], line: Line) -> Waiting {
+    fn waiting(&self, peek: Peek<'_>, blob: usize, offset: u64, json: &[u8], line: FileLine) -> Waiting {
         let unfit = self.unfit(&peek, json);
         let content = self.builder.places.is_some().then(|| super::repeated::content(json));
         let is_of_mesh =
@@ -255,7 +255,7 @@ impl<'a> Filing<'a> {
         }
     }
 
-    fn nameless(&mut self, peek: Peek<'_>, line: Line) {
+    fn nameless(&mut self, peek: Peek<'_>, line: FileLine) {
         let kindred = (peek.api_version.map(Cow::into_owned), peek.kind.map(Cow::into_owned));
         if !self.nameless.contains_key(&kindred) && self.nameless.len() >= SORTS {
             // Their kinds are no longer known, so any kind may be incomplete.
@@ -268,7 +268,7 @@ impl<'a> Filing<'a> {
         }
     }
 
-    fn malformed(&mut self, line: Line, error: &serde_json::Error) {
+    fn malformed(&mut self, line: FileLine, error: &serde_json::Error) {
         if self.builder.is_full(None) {
             return self.builder.note_more(None, 1);
         }
@@ -276,11 +276,11 @@ impl<'a> Filing<'a> {
         let said = error.to_string();
         let why = said.split(" at line ").next().unwrap_or(&said);
         let line = match line {
-            Line::Of(offset) => {
+            FileLine::Of(offset) => {
                 let begin = self.line_at(offset).unwrap_or(1);
-                Line::Is(begin + error.line().saturating_sub(1) as u64)
+                FileLine::Is(begin + error.line().saturating_sub(1) as u64)
             }
-            converted @ Line::Is(_) => converted,
+            converted @ FileLine::Is(_) => converted,
         };
         self.trouble(None, line, why);
     }
@@ -300,7 +300,7 @@ impl<'a> Filing<'a> {
             let why = "the list is only one of several pages (metadata.continue is set)";
             let lines = nameless.values().flat_map(|nameless| nameless.lines.first());
             let first = waiting.first().map(|first| &first.line).or(lines.min_by_key(|line| line.place()));
-            let first = first.copied().unwrap_or(Line::Is(1));
+            let first = first.copied().unwrap_or(FileLine::Is(1));
             self.trouble(kind, first, why);
         }
         for object in waiting {
@@ -395,7 +395,7 @@ impl<'a> Filing<'a> {
             if !self.builder.is_to_be_held(kind, &key, place, content) {
                 return;
             }
-            self.note_place((kind, of_kind), &key, Line::Is(line));
+            self.note_place((kind, of_kind), &key, FileLine::Is(line));
         }
         self.note_unquoted(kind, &key, (&what, object.line), &object.rewritten.unquoted);
         let held =
@@ -404,7 +404,7 @@ impl<'a> Filing<'a> {
     }
 
     /// Namespace and name of an object.
-    fn key(&self, kind: Kind, namespace: Option<&str>, name: &str) -> super::Key {
+    fn key(&self, kind: Kind, namespace: Option<&str>, name: &str) -> super::ObjectKey {
         let namespace = match (kind.info().namespaced, namespace) {
             (false, _) => "",
             (true, None | Some("")) => self.builder.into.as_str(),
@@ -413,22 +413,29 @@ impl<'a> Filing<'a> {
         (namespace.into(), name.into())
     }
 
-    fn line_of(&mut self, line: Line) -> u64 {
+    fn line_of(&mut self, line: FileLine) -> u64 {
         match line {
-            Line::Is(line) => line,
-            Line::Of(offset) => self.line_at(offset).unwrap_or(1),
+            FileLine::Is(line) => line,
+            FileLine::Of(offset) => self.line_at(offset).unwrap_or(1),
         }
     }
 
     /// Records the position of an object, if positions are recorded.
-    fn note_place(&mut self, kind: (Kind, Option<String>), key: &super::Key, line: Line) {
+    fn note_place(&mut self, kind: (Kind, Option<String>), key: &super::ObjectKey, line: FileLine) {
         let line = self.line_of(line);
         if let Some(places) = &mut self.builder.places {
             places.note(kind, key.clone(), self.name, self.blob, line);
         }
     }
 
-    fn mistyped(&mut self, kind: Kind, key: &super::Key, path: String, why: String, meant: Option<String>) {
+    fn mistyped(
+        &mut self,
+        kind: Kind,
+        key: &super::ObjectKey,
+        path: String,
+        why: String,
+        meant: Option<String>,
+    ) {
         let (namespace, name) = (key.0.to_string(), key.1.to_string());
         self.builder.dump.mistyped.push(Mistyped { kind, namespace, name, path, why, meant });
     }
@@ -437,14 +444,14 @@ impl<'a> Filing<'a> {
     fn note_unquoted(
         &mut self,
         kind: Kind,
-        key: &super::Key,
-        (what, line): (&str, Line),
+        key: &super::ObjectKey,
+        (what, line): (&str, FileLine),
         unquoted: &[Unquoted],
     ) {
         for Unquoted { path, sort, text } in unquoted {
             let places = self.builder.places.as_ref();
             let found = places.and_then(|places| places.find(kind.info().kind, &key.0, &key.1, Some(path)));
-            let line = found.map_or(line, |written| Line::Is(written.line));
+            let line = found.map_or(line, |written| FileLine::Is(written.line));
             let cure = match sort.as_ref() {
                 "a list" => "separate its items by commas",
                 _ => "put its value in quotes",
@@ -463,7 +470,7 @@ impl<'a> Filing<'a> {
     }
 
     /// A standalone object, or the response of a version request.
-    fn single(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
+    fn single(&mut self, json: &[u8], blob: usize, offset: u64, line: FileLine) {
         let peek = match serde_json::from_slice::<Peek<'_>>(json) {
             Ok(peek) => peek,
             Err(error) => {
@@ -503,12 +510,12 @@ impl<'a> Filing<'a> {
             }
             return;
         }
-        match Answer::parse(json) {
-            Some(Answer::Server(server)) => {
+        match VersionsFile::parse(json) {
+            Some(VersionsFile::Server(server)) => {
                 self.builder.recognised += 1;
                 self.builder.version(self.name, server);
             }
-            Some(Answer::KubectlAlone) => {
+            Some(VersionsFile::KubectlAlone) => {
                 let warning =
                     format!("{}: it contains only kubectl's version, not the API server's", self.name);
                 self.builder.dump.warnings.push(warning);

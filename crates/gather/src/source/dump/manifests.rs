@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::aside::{self, Aside, Unfit};
 use super::filing::Filing;
 use super::read_header::{Peek, kind_of};
-use super::waiting::Line;
+use super::waiting::FileLine;
 use crate::item::Kind;
 
 /// Replacement for the letters that the API server appends to `generateName`.
@@ -14,7 +14,7 @@ const GENERATED: &str = "xxxxx";
 
 impl Filing<'_> {
     /// Whether an unparsable text is a template, which is set aside.
-    pub(super) fn is_template(&mut self, text: Option<&[u8]>, line: Line) -> bool {
+    pub(super) fn is_template(&mut self, text: Option<&[u8]>, line: FileLine) -> bool {
         if self.builder.places.is_none() {
             return false;
         }

@@ -31,8 +31,8 @@ pub use self::places::Places;
 use self::repeated::Repeated;
 use super::Completeness;
 use super::bounded_errors::BoundedErrors;
-use super::diagnostics::{self, Diagnostics, Unread};
-use super::kept::Kept;
+use super::diagnostics::{self, Diagnostics, UnusedText};
+use super::kept::ObjectCount;
 use crate::archive::spool::{Blob, Spool};
 use crate::item::Kind;
 use crate::objects::mistyped::Mistyped;
@@ -42,18 +42,18 @@ use crate::redact;
 #[derive(Debug)]
 pub struct Dump {
     completeness: Completeness,
-    objects: BTreeMap<Kind, BTreeMap<Key, ObjectPosition>>,
+    objects: BTreeMap<Kind, BTreeMap<ObjectKey, ObjectPosition>>,
     /// The bytes; the first entry contains converted data.
     blobs: Vec<Blob>,
     /// Objects of kinds that no check reads, by resource.
-    unread: BTreeMap<&'static str, BTreeSet<Key>>,
+    unread: BTreeMap<&'static str, BTreeSet<ObjectKey>>,
     /// Errors, by the affected kind; without a kind, any kind may be affected.
     trouble: BTreeMap<Option<Kind>, BoundedErrors>,
     server_version: Option<Value>,
     /// Values of the wrong type in manifests.
     pub mistyped: Vec<Mistyped>,
     /// Objects of manifests that differ between folders, so that none of them is held.
-    pub apart: BTreeSet<(Kind, Key)>,
+    pub apart: BTreeSet<(Kind, ObjectKey)>,
     /// Contained output of `linkerd diagnostics`.
     diagnostics: Diagnostics,
     /// Uids of the namespace `kube-system`, with the first file that has each.
@@ -64,7 +64,7 @@ pub struct Dump {
 }
 
 /// Namespace (empty for cluster-scoped objects) and name.
-type Key = (Box<str>, Box<str>);
+type ObjectKey = (Box<str>, Box<str>);
 
 /// Position of an object.
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +105,7 @@ pub struct Builder {
     /// Number of times that something was set aside.
     aside: usize,
     /// The objects in all files.
-    kept: Kept,
+    kept: ObjectCount,
 }
 
 /// Result of reading a file.
@@ -148,7 +148,7 @@ impl Builder {
             recognised: 0,
             of_kubernetes: false,
             aside: 0,
-            kept: Kept::default(),
+            kept: ObjectCount::default(),
         }
     }
 
@@ -192,12 +192,12 @@ impl Builder {
         let blob = detect_format::utf8(blob)?;
         let text = detect_format::sniff(&blob)?;
         match self.diagnosed(&blob)? {
-            Ok(0) | Err(Unread::Other) => {}
+            Ok(0) | Err(UnusedText::Other) => {}
             Ok(answers) => {
                 self.recognised += answers;
                 return Ok(Taken::Read);
             }
-            Err(Unread::Of(why) | Unread::NotUsed(why)) => return Ok(Taken::Nothing(why.to_owned())),
+            Err(UnusedText::Of(why) | UnusedText::NotUsed(why)) => return Ok(Taken::Nothing(why.to_owned())),
         }
         // Errors in a file without evidence are not errors of the dump.
         let earlier = std::mem::take(&mut self.dump.trouble);
@@ -246,12 +246,12 @@ impl Builder {
     }
 
     /// Reads output of `linkerd diagnostics`, unless manifests are read.
-    fn diagnosed(&mut self, blob: &Blob) -> io::Result<Result<usize, Unread>> {
+    fn diagnosed(&mut self, blob: &Blob) -> io::Result<Result<usize, UnusedText>> {
         if self.places.is_some()
             || blob.len() > diagnostics::MOST
             || !diagnostics::may_begin(&blob.head(HEAD)?)
         {
-            return Ok(Err(Unread::Other));
+            return Ok(Err(UnusedText::Other));
         }
         let mut text = Vec::new();
         blob.reader()?.read_to_end(&mut text)?;
@@ -326,7 +326,7 @@ impl Builder {
     }
 
     /// Files an object; if it exists, keeps the later state.
-    fn hold(&mut self, kind: Kind, key: Key, held: ObjectPosition) {
+    fn hold(&mut self, kind: Kind, key: ObjectKey, held: ObjectPosition) {
         let of_kind = self.dump.objects.entry(kind).or_default();
         match of_kind.get_mut(&key) {
             Some(earlier) if earlier.age >= held.age => {}

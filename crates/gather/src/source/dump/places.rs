@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use super::Key;
+use super::ObjectKey;
 use crate::archive::spool::Blob;
 use crate::finding::ManifestLocation;
 use crate::item::Kind;
@@ -17,11 +17,11 @@ const MOST: u64 = 8 << 20;
 #[derive(Debug, Default)]
 pub struct Places {
     files: Vec<(String, Blob)>,
-    objects: BTreeMap<(Kind, Key), ObjectPlace>,
+    objects: BTreeMap<(Kind, ObjectKey), ObjectPlace>,
     /// An earlier place of an object that is in the files more than once.
-    earlier: BTreeMap<(Kind, Key), ObjectPlace>,
+    earlier: BTreeMap<(Kind, ObjectKey), ObjectPlace>,
     /// The objects that are filed as another kind, by the kind in the file.
-    by_written_kind: BTreeMap<(String, Key), Kind>,
+    by_written_kind: BTreeMap<(String, ObjectKey), Kind>,
 }
 
 /// File of an object, and the first line of its document or item, from 1.
@@ -38,7 +38,7 @@ impl Places {
     pub(super) fn note(
         &mut self,
         (kind, of_kind): (Kind, Option<String>),
-        key: Key,
+        key: ObjectKey,
         name: &str,
         blob: &Blob,
         line: u64,
@@ -130,7 +130,7 @@ impl Places {
 
     fn held(&self, kind: &str, namespace: &str, name: &str) -> Option<&ObjectPlace> {
         let mut kinds = Kind::all().filter(|known| known.info().kind == kind);
-        let key = || -> Key { (namespace.into(), name.into()) };
+        let key = || -> ObjectKey { (namespace.into(), name.into()) };
         let rewritten = || {
             let filed = self.by_written_kind.get(&(kind.to_owned(), key()))?;
             self.objects.get(&(*filed, key()))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::aside::Aside;
-use super::{Builder, Key};
+use super::{Builder, ObjectKey};
 use crate::item::Kind;
 
 /// Number of repeated objects to list.
@@ -16,9 +16,9 @@ const MOST: usize = 3;
 pub(super) struct Repeated {
     /// The given path that is being read.
     given: usize,
-    seen: BTreeMap<(Kind, Key), Seen>,
+    seen: BTreeMap<(Kind, ObjectKey), Seen>,
     /// Objects that differ between folders.
-    environments: BTreeSet<(Kind, Key)>,
+    environments: BTreeSet<(Kind, ObjectKey)>,
     later: usize,
 }
 
@@ -48,7 +48,7 @@ impl Builder {
     pub(super) fn is_to_be_held(
         &mut self,
         kind: Kind,
-        key: &Key,
+        key: &ObjectKey,
         (file, place): (&str, String),
         content: u64,
     ) -> bool {

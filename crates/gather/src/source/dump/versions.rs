@@ -17,28 +17,28 @@ struct Versions {
 }
 
 /// The versions in a file.
-pub(super) enum Answer {
+pub(super) enum VersionsFile {
     /// Response of the API server's `/version`.
     Server(Value),
     /// Output of `kubectl version` without access to the API server.
     KubectlAlone,
 }
 
-impl Answer {
+impl VersionsFile {
     /// `None` if the file has other content.
-    pub(super) fn parse(json: &[u8]) -> Option<Answer> {
+    pub(super) fn parse(json: &[u8]) -> Option<VersionsFile> {
         let said: Versions = serde_json::from_slice(json).ok()?;
         if let Some(server) = said.server_version {
-            return Some(Answer::Server(server));
+            return Some(VersionsFile::Server(server));
         }
         if said.git_version.is_some() && said.platform.is_some() {
-            return serde_json::from_slice(json).ok().map(Answer::Server);
+            return serde_json::from_slice(json).ok().map(VersionsFile::Server);
         }
         match said.info {
             Some(info) if info["gitVersion"].is_string() && info["platform"].is_string() => {
-                Some(Answer::Server(info))
+                Some(VersionsFile::Server(info))
             }
-            _ => said.client_version.map(|_| Answer::KubectlAlone),
+            _ => said.client_version.map(|_| VersionsFile::KubectlAlone),
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Waiting {
     pub(super) blob: usize,
     pub(super) offset: u64,
     pub(super) len: u64,
-    pub(super) line: Line,
+    pub(super) line: FileLine,
     /// A Secret with hidden values.
     pub(super) hidden: bool,
     /// Reason why it is not filed.
@@ -30,18 +30,18 @@ pub(super) struct Waiting {
 
 /// Position of an object in its file, for messages.
 #[derive(Clone, Copy)]
-pub(super) enum Line {
+pub(super) enum FileLine {
     /// Already counted.
     Is(u64),
     /// Counted only if a message needs it.
     Of(u64),
 }
 
-impl Line {
+impl FileLine {
     /// Grows from the start of a file to its end.
     pub(super) fn place(self) -> u64 {
         match self {
-            Line::Is(place) | Line::Of(place) => place,
+            FileLine::Is(place) | FileLine::Of(place) => place,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use super::charts::Charts;
-use super::manifests::{Layout, Role};
+use super::manifests::{Layout, ManifestRole};
 use crate::archive::spool::{Blob, Spool};
 use crate::archive::{self, Budget, Tree, Unpacked};
 use crate::source::Completeness;
@@ -227,15 +227,15 @@ impl Loading {
                 continue;
             }
             self.keep_text(&whole, path, blob);
-            match layout.as_ref().map_or(Role::Manifest, |layout| layout.role(name, path, blob)) {
-                Role::Manifest => {
+            match layout.as_ref().map_or(ManifestRole::Manifest, |layout| layout.role(name, path, blob)) {
+                ManifestRole::Manifest => {
                     self.builder.moved_to(layout.as_ref().and_then(|layout| layout.namespace(path)));
                     self.file(&whole, blob, nesting, false)?;
                     self.builder.moved_to(None);
                 }
-                Role::Template(chart) => self.builder.set_aside(Aside::Chart, &chart),
-                Role::Program => self.builder.set_aside(Aside::Program, &whole),
-                Role::Other(why) => self.useless(&whole, why, false),
+                ManifestRole::Template(chart) => self.builder.set_aside(Aside::Chart, &chart),
+                ManifestRole::Program => self.builder.set_aside(Aside::Program, &whole),
+                ManifestRole::Other(why) => self.useless(&whole, why, false),
             }
         }
         for folder in layout.iter().flat_map(|layout| &layout.changing) {

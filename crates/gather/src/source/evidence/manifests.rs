@@ -46,7 +46,7 @@ pub(super) struct Layout {
 }
 
 /// Role of a file in a folder.
-pub(super) enum Role {
+pub(super) enum ManifestRole {
     Manifest,
     /// A template of the Helm chart in this folder.
     Template(String),
@@ -102,33 +102,33 @@ impl Layout {
     }
 
     /// The role of a file.
-    pub(super) fn role(&self, name: &str, path: &str, blob: &Blob) -> Role {
+    pub(super) fn role(&self, name: &str, path: &str, blob: &Blob) -> ManifestRole {
         let (folder, file) = split(path);
         if PROGRAMS.iter().any(|end| file.ends_with(end))
             && blob.bytes(MOST).is_ok_and(|text| memchr::memmem::find(&text, b"linkerd.io/").is_some())
         {
-            return Role::Program;
+            return ManifestRole::Program;
         }
         if ![".json", ".yaml", ".yml"].iter().any(|end| file.ends_with(end)) {
-            return Role::Other("kubectl apply reads only .json, .yaml and .yml in a folder");
+            return ManifestRole::Other("kubectl apply reads only .json, .yaml and .yml in a folder");
         }
         if KUSTOMIZATIONS.contains(&file) {
-            return Role::Other("a kustomization");
+            return ManifestRole::Other("a kustomization");
         }
         if self.taken.contains(path) {
-            return Role::Other("a kustomization uses it to patch or generate objects");
+            return ManifestRole::Other("a kustomization uses it to patch or generate objects");
         }
         // Subcharts are rendered with their parent chart.
         let chart = self.charts.iter().find(|chart| path.starts_with(chart.as_str()));
-        let Some(chart) = chart else { return Role::Manifest };
+        let Some(chart) = chart else { return ManifestRole::Manifest };
         if file == "Chart.yaml" || (file.starts_with("values") && self.charts.contains(folder)) {
-            return Role::Other("part of a Helm chart");
+            return ManifestRole::Other("part of a Helm chart");
         }
         let is_template = path[chart.len()..].split('/').any(|part| part == "templates")
             && blob.bytes(MOST).is_ok_and(|text| memchr::memmem::find(&text, b"{{").is_some());
         match is_template {
-            true => Role::Template(shown(name, chart)),
-            false => Role::Manifest,
+            true => ManifestRole::Template(shown(name, chart)),
+            false => ManifestRole::Manifest,
         }
     }
 }

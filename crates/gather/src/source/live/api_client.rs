@@ -17,7 +17,7 @@ use serde::Deserialize;
 use tokio::sync::Semaphore;
 
 use super::call::{Accept, Call, is_protobuf};
-use super::connection_lost::{Broken, broken};
+use super::connection_lost::{ConnectionError, broken};
 use super::flow::{Flow, Form};
 use super::quote::{quote, quote_answer};
 use super::traffic::Meter;
@@ -77,7 +77,7 @@ pub(super) enum Backoff {
 }
 
 /// A successful response, read completely.
-pub(super) struct Answer {
+pub(super) struct ApiResponse {
     chunks: Vec<Bytes>,
     gzip: bool,
 }
@@ -102,7 +102,7 @@ pub(super) enum RequestError {
     /// The server responded with an error.
     Refused(Box<ErrorStatus>),
     /// The response was incomplete.
-    Broken(Broken),
+    Broken(ConnectionError),
 }
 
 impl ApiClient {
@@ -236,7 +236,12 @@ impl ApiClient {
     }
 
     /// GETs a path; see [`ApiClient::send`].
-    pub(super) async fn get(&self, path: &str, meter: &Meter, settled: bool) -> Result<Answer, RequestError> {
+    pub(super) async fn get(
+        &self,
+        path: &str,
+        meter: &Meter,
+        settled: bool,
+    ) -> Result<ApiResponse, RequestError> {
         self.send(&Call::get(path), meter, settled).await
     }
 
@@ -247,7 +252,7 @@ impl ApiClient {
         call: &Call,
         meter: &Meter,
         settled: bool,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<ApiResponse, RequestError> {
         let mut tried = 0;
         loop {
             match self.send_once(call, meter).await {
@@ -260,7 +265,7 @@ impl ApiClient {
         }
     }
 
-    async fn send_once(&self, call: &Call, meter: &Meter) -> Result<Answer, Failed> {
+    async fn send_once(&self, call: &Call, meter: &Meter) -> Result<ApiResponse, Failed> {
         let began = Instant::now();
         let (parts, body) = self.begin(call, meter).await?;
         self.rest(&parts, body, (call.most, began), meter).await.map_err(plain)
@@ -282,7 +287,7 @@ impl ApiClient {
         }
         let body = call.body.clone().map_or_else(Body::empty, |body| Body::from(body.to_vec()));
         let request = request.body(body).map_err(|error| {
-            plain(RequestError::Broken(Broken::Other { message: quote(&error.to_string(), 200) }))
+            plain(RequestError::Broken(ConnectionError::Other { message: quote(&error.to_string(), 200) }))
         })?;
         let response = self.within(self.client.send(request), began, 0).await.map_err(plain)?;
         let response = response.map_err(|error| plain(RequestError::Broken(broken(&error))))?;
@@ -302,7 +307,7 @@ impl ApiClient {
         mut body: Body,
         (limit, began): (usize, Instant),
         meter: &Meter,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<ApiResponse, RequestError> {
         let (mut chunks, mut length) = (Vec::new(), 0);
         while let Some(frame) = self.within(body.frame(), began, length).await? {
             let frame = frame.map_err(|error| RequestError::Broken(broken(&error)))?;
@@ -312,12 +317,12 @@ impl ApiClient {
             chunks.push(chunk);
             if length > limit {
                 if parts.status.is_success() {
-                    return Err(RequestError::Broken(Broken::TooLarge { limit }));
+                    return Err(RequestError::Broken(ConnectionError::TooLarge { limit }));
                 }
                 break;
             }
         }
-        Ok(Answer { chunks, gzip: is_packed(&parts.headers) })
+        Ok(ApiResponse { chunks, gzip: is_packed(&parts.headers) })
     }
 
     /// The result of a future, unless the request that began at a moment and received `bytes` takes too long.
@@ -337,7 +342,7 @@ impl ApiClient {
     }
 }
 
-impl Answer {
+impl ApiResponse {
     /// The whole body, decompressed; for responses that are one object.
     pub(super) fn whole(self, meter: &Meter, limit: usize) -> Result<Vec<u8>, std::io::Error> {
         let gzip = self.gzip;
@@ -398,7 +403,7 @@ impl RequestError {
 
     /// The response was lost for an unknown reason.
     pub(super) fn lost() -> RequestError {
-        RequestError::Broken(Broken::Cut)
+        RequestError::Broken(ConnectionError::Cut)
     }
 }
 
@@ -414,7 +419,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> ErrorStatus {
+fn refusal(status: StatusCode, headers: &HeaderMap, answer: ApiResponse) -> ErrorStatus {
     #[derive(Deserialize, Default)]
     #[serde(default)]
     struct Status {

@@ -12,7 +12,7 @@ use kube::config::{AuthInfo, Config};
 use super::api_client::{ApiClient, RequestError};
 use super::call::Call;
 use super::cli::Cli;
-use super::connection_lost::Broken;
+use super::connection_lost::ConnectionError;
 use super::error::ConnectError;
 use super::overrides::ConnectionOverrides;
 use super::quote::quote;
@@ -305,26 +305,28 @@ impl Target {
             RequestError::Broken(broken) => match (broken, proxy) {
                 // With a proxy, the failed connection is to the proxy.
                 (
-                    broken @ (Broken::Refused
-                    | Broken::NoSuchHost { .. }
-                    | Broken::Unreachable { .. }
-                    | Broken::ConnectTimedOut
-                    | Broken::Proxy { .. }),
+                    broken @ (ConnectionError::Refused
+                    | ConnectionError::NoSuchHost { .. }
+                    | ConnectionError::Unreachable { .. }
+                    | ConnectionError::ConnectTimedOut
+                    | ConnectionError::Proxy { .. }),
                     Some(proxy),
                 ) => ConnectError::Proxy { server, proxy, what: broken.words() },
-                (Broken::Refused, proxy) => ConnectError::Refused { server, proxy },
-                (Broken::Certificate { message }, _) => ConnectError::Certificate { server, what: message },
-                (broken @ Broken::TooLarge { .. }, _) => {
+                (ConnectionError::Refused, proxy) => ConnectError::Refused { server, proxy },
+                (ConnectionError::Certificate { message }, _) => {
+                    ConnectError::Certificate { server, what: message }
+                }
+                (broken @ ConnectionError::TooLarge { .. }, _) => {
                     ConnectError::NotKubernetes { server, what: broken.words() }
                 }
-                (Broken::Tls { message }, _) => ConnectError::Tls { server, what: message },
+                (ConnectionError::Tls { message }, _) => ConnectError::Tls { server, what: message },
                 (
-                    broken @ (Broken::NoSuchHost { .. }
-                    | Broken::Unreachable { .. }
-                    | Broken::ConnectTimedOut
-                    | Broken::Proxy { .. }
-                    | Broken::Cut
-                    | Broken::Other { .. }),
+                    broken @ (ConnectionError::NoSuchHost { .. }
+                    | ConnectionError::Unreachable { .. }
+                    | ConnectionError::ConnectTimedOut
+                    | ConnectionError::Proxy { .. }
+                    | ConnectionError::Cut
+                    | ConnectionError::Other { .. }),
                     proxy,
                 ) => ConnectError::Unreachable { server, proxy, what: broken.words() },
             },

@@ -7,7 +7,7 @@ use super::quote::quote;
 
 /// Reason for an incomplete response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Broken {
+pub(super) enum ConnectionError {
     /// Connection refused.
     Refused,
     /// Unknown host name.
@@ -33,64 +33,66 @@ pub(super) enum Broken {
     Other { message: String },
 }
 
-impl Broken {
+impl ConnectionError {
     /// Whether a retry may help.
     pub(super) fn may_pass(&self, settled: bool) -> bool {
         match self {
-            Broken::Cut => true,
-            Broken::Refused => settled,
-            Broken::NoSuchHost { .. }
-            | Broken::Unreachable { .. }
-            | Broken::ConnectTimedOut
-            | Broken::Certificate { .. }
-            | Broken::Tls { .. }
-            | Broken::Proxy { .. }
-            | Broken::TooLarge { .. }
-            | Broken::Other { .. } => false,
+            ConnectionError::Cut => true,
+            ConnectionError::Refused => settled,
+            ConnectionError::NoSuchHost { .. }
+            | ConnectionError::Unreachable { .. }
+            | ConnectionError::ConnectTimedOut
+            | ConnectionError::Certificate { .. }
+            | ConnectionError::Tls { .. }
+            | ConnectionError::Proxy { .. }
+            | ConnectionError::TooLarge { .. }
+            | ConnectionError::Other { .. } => false,
         }
     }
 
     /// Whether the server is unreachable, in contrast to a wrong response.
     pub(super) fn is_unanswered(&self) -> bool {
         match self {
-            Broken::Refused
-            | Broken::NoSuchHost { .. }
-            | Broken::Unreachable { .. }
-            | Broken::ConnectTimedOut
-            | Broken::Proxy { .. }
-            | Broken::Cut => true,
-            Broken::Certificate { .. }
-            | Broken::Tls { .. }
-            | Broken::TooLarge { .. }
-            | Broken::Other { .. } => false,
+            ConnectionError::Refused
+            | ConnectionError::NoSuchHost { .. }
+            | ConnectionError::Unreachable { .. }
+            | ConnectionError::ConnectTimedOut
+            | ConnectionError::Proxy { .. }
+            | ConnectionError::Cut => true,
+            ConnectionError::Certificate { .. }
+            | ConnectionError::Tls { .. }
+            | ConnectionError::TooLarge { .. }
+            | ConnectionError::Other { .. } => false,
         }
     }
 
     /// Description, for the request that fails because of it.
     pub(super) fn words(&self) -> String {
         match self {
-            Broken::Refused => "the connection was refused".to_owned(),
-            Broken::ConnectTimedOut => "the connection timed out".to_owned(),
-            Broken::Cut => "the connection ended in the middle of the response".to_owned(),
-            Broken::Certificate { message } => format!("the server's certificate is not trusted: {message}"),
-            Broken::Tls { message } => format!("TLS failed: {message}"),
-            Broken::Proxy { message } => format!("the proxy refused: {message}"),
-            Broken::TooLarge { limit } => {
+            ConnectionError::Refused => "the connection was refused".to_owned(),
+            ConnectionError::ConnectTimedOut => "the connection timed out".to_owned(),
+            ConnectionError::Cut => "the connection ended in the middle of the response".to_owned(),
+            ConnectionError::Certificate { message } => {
+                format!("the server's certificate is not trusted: {message}")
+            }
+            ConnectionError::Tls { message } => format!("TLS failed: {message}"),
+            ConnectionError::Proxy { message } => format!("the proxy refused: {message}"),
+            ConnectionError::TooLarge { limit } => {
                 let (size, unit) = match limit / (1024 * 1024) {
                     0 => (limit / 1024, "KB"),
                     megabytes => (megabytes, "MB"),
                 };
                 format!("the response is larger than {size} {unit}")
             }
-            Broken::NoSuchHost { message } | Broken::Unreachable { message } | Broken::Other { message } => {
-                message.clone()
-            }
+            ConnectionError::NoSuchHost { message }
+            | ConnectionError::Unreachable { message }
+            | ConnectionError::Other { message } => message.clone(),
         }
     }
 }
 
 /// Finds the reason in an error of the client.
-pub(super) fn broken(error: &(dyn Error + 'static)) -> Broken {
+pub(super) fn broken(error: &(dyn Error + 'static)) -> ConnectionError {
     let mut texts: Vec<String> = Vec::new();
     let mut next = Some(error);
     while let Some(cause) = next {
@@ -104,22 +106,22 @@ pub(super) fn broken(error: &(dyn Error + 'static)) -> Broken {
         next = cause.source();
     }
     if texts.iter().any(|text| text.starts_with("dns error") || text.contains("failed to lookup address")) {
-        return Broken::NoSuchHost { message: quote(texts.last().map_or("", String::as_str), 200) };
+        return ConnectionError::NoSuchHost { message: quote(texts.last().map_or("", String::as_str), 200) };
     }
     if let Some(text) = texts.iter().find(|text| text.starts_with("tunnel error")) {
-        return Broken::Proxy { message: quote(text, 200) };
+        return ConnectionError::Proxy { message: quote(text, 200) };
     }
-    Broken::Other { message: quote(&texts.join(": "), 300) }
+    ConnectionError::Other { message: quote(&texts.join(": "), 300) }
 }
 
-fn known(cause: &(dyn Error + 'static)) -> Option<Broken> {
+fn known(cause: &(dyn Error + 'static)) -> Option<ConnectionError> {
     if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
         return Some(tls_trouble(tls));
     }
     if let Some(http) = cause.downcast_ref::<hyper::Error>()
         && (http.is_incomplete_message() || http.is_canceled() || http.is_closed())
     {
-        return Some(Broken::Cut);
+        return Some(ConnectionError::Cut);
     }
     let io = cause.downcast_ref::<io::Error>()?;
     // The source of an io::Error is that of its inner error, not the inner error itself.
@@ -129,26 +131,26 @@ fn known(cause: &(dyn Error + 'static)) -> Option<Broken> {
         return Some(found);
     }
     match io.kind() {
-        io::ErrorKind::ConnectionRefused => Some(Broken::Refused),
+        io::ErrorKind::ConnectionRefused => Some(ConnectionError::Refused),
         io::ErrorKind::ConnectionReset
         | io::ErrorKind::ConnectionAborted
         | io::ErrorKind::BrokenPipe
-        | io::ErrorKind::UnexpectedEof => Some(Broken::Cut),
-        io::ErrorKind::TimedOut => Some(Broken::ConnectTimedOut),
+        | io::ErrorKind::UnexpectedEof => Some(ConnectionError::Cut),
+        io::ErrorKind::TimedOut => Some(ConnectionError::ConnectTimedOut),
         io::ErrorKind::HostUnreachable
         | io::ErrorKind::NetworkUnreachable
         | io::ErrorKind::NetworkDown
         | io::ErrorKind::AddrNotAvailable => {
-            Some(Broken::Unreachable { message: quote(&io.to_string(), 200) })
+            Some(ConnectionError::Unreachable { message: quote(&io.to_string(), 200) })
         }
         _ => None,
     }
 }
 
-fn tls_trouble(error: &rustls::Error) -> Broken {
+fn tls_trouble(error: &rustls::Error) -> ConnectionError {
     use rustls::{CertificateError, Error};
     match error {
-        Error::InvalidCertificate(reason) => Broken::Certificate {
+        Error::InvalidCertificate(reason) => ConnectionError::Certificate {
             message: match reason {
                 // A wrong signature means an authority of the same name in another cluster.
                 CertificateError::UnknownIssuer | CertificateError::BadSignature => {
@@ -166,7 +168,9 @@ fn tls_trouble(error: &rustls::Error) -> Broken {
                 other => quote(&other.to_string(), 200),
             },
         },
-        Error::InvalidMessage(_) => Broken::Tls { message: "the server does not use TLS".to_owned() },
-        other => Broken::Tls { message: quote(&other.to_string(), 200) },
+        Error::InvalidMessage(_) => {
+            ConnectionError::Tls { message: "the server does not use TLS".to_owned() }
+        }
+        other => ConnectionError::Tls { message: quote(&other.to_string(), 200) },
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::api_client::{RequestError, allowed};
 use super::call::WHOLE_BODY;
-use super::connection_lost::{Broken, broken};
+use super::connection_lost::{ConnectionError, broken};
 use super::quote::quote;
 use super::traffic::Meter;
 
@@ -125,7 +125,7 @@ impl Flow {
             meter.received(chunk.len());
             self.length += chunk.len();
             if self.length > WHOLE_BODY {
-                return Err(RequestError::Broken(Broken::TooLarge { limit: WHOLE_BODY }));
+                return Err(RequestError::Broken(ConnectionError::TooLarge { limit: WHOLE_BODY }));
             }
             if !chunk.is_empty() {
                 return Ok(Some(chunk));

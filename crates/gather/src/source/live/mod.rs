@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use http::StatusCode;
 
-use self::api_client::{Answer, ApiClient, RequestError};
+use self::api_client::{ApiClient, ApiResponse, RequestError};
 use self::call::{Call, OBJECT_BODY};
 use self::fetch_error::{ended, why};
 use self::traffic::{Account, Ledger, Meter};
@@ -213,7 +213,7 @@ impl Live {
 /// Reads a response that is one object.
 /// Passes on the object of a response, which must be the requested one if there is one.
 fn one(
-    answer: Answer,
+    answer: ApiResponse,
     meter: &Arc<Meter>,
     requested: Option<(Kind, &str)>,
     sink: &mut dyn ObjectSink,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::api_client::RequestError;
 use super::call::Call;
-use super::connection_lost::Broken;
+use super::connection_lost::ConnectionError;
 use super::fetch_error::why;
 use super::path::encode;
 use super::quote::quote;
@@ -223,7 +223,7 @@ impl Live {
 
     async fn send(&self, call: &Call) -> Result<Value, RequestError> {
         let meter = Meter::default();
-        let other = |message: String| RequestError::Broken(Broken::Other { message });
+        let other = |message: String| RequestError::Broken(ConnectionError::Other { message });
         let answer = self.api.send(call, &meter, true).await?;
         let body = answer.whole(&meter, OBJECT_BODY).map_err(|error| other(error.to_string()))?;
         let answer: Value = serde_json::from_slice(&body).map_err(|_| other(NOT_JSON.to_owned()))?;
@@ -343,7 +343,7 @@ fn refused(what: String, trouble: &RequestError) -> PublishError {
         {
             PublishError::Refused { what, why: reason }
         }
-        RequestError::Broken(Broken::Other { message }) if message == NOT_JSON => {
+        RequestError::Broken(ConnectionError::Other { message }) if message == NOT_JSON => {
             PublishError::NotStored { what, why: reason }
         }
         RequestError::Refused(_)
@@ -354,7 +354,7 @@ fn refused(what: String, trouble: &RequestError) -> PublishError {
         RequestError::Refused(_) if status(trouble) == Some(StatusCode::CONFLICT) => {
             PublishError::Conflict(what)
         }
-        RequestError::Refused(_) | RequestError::Broken(Broken::Other { .. }) => {
+        RequestError::Refused(_) | RequestError::Broken(ConnectionError::Other { .. }) => {
             PublishError::Refused { what, why: reason }
         }
         RequestError::TimedOut { .. } | RequestError::Broken(_) => PublishError::Lost { what, why: reason },

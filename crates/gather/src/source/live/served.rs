@@ -30,7 +30,7 @@ const AT_ONCE: usize = 5;
 const BODY: usize = 16 * 1024 * 1024;
 
 #[derive(Deserialize)]
-struct Pods {
+struct PodsOfServer {
     items: Vec<One>,
 }
 
@@ -71,7 +71,8 @@ pub(super) async fn served(
     };
     let malformed =
         || Why::Malformed { message: format!("the pods of {server}: the response is not a list") };
-    let Ok(Ok(pods)) = answer.whole(meter, BODY).map(|body| serde_json::from_slice::<Pods>(&body)) else {
+    let Ok(Ok(pods)) = answer.whole(meter, BODY).map(|body| serde_json::from_slice::<PodsOfServer>(&body))
+    else {
         return missing(malformed());
     };
     let name = format!("linkerd-{server}.{namespace}.svc");

@@ -179,16 +179,16 @@ impl NodeLines {
 
 /// A step to a node: a key, or the position in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
+enum NodeStep {
     Key(String),
     Item(usize),
 }
 
-impl Step {
+impl NodeStep {
     fn name(&self) -> String {
         match self {
-            Step::Key(name) => name.clone(),
-            Step::Item(at) => at.to_string(),
+            NodeStep::Key(name) => name.clone(),
+            NodeStep::Item(at) => at.to_string(),
         }
     }
 }
@@ -196,18 +196,18 @@ impl Step {
 /// The position of a node: the steps to each text with YAML that contains it, and the steps in the innermost one.
 #[derive(Debug, Clone)]
 struct Cursor {
-    texts: Vec<Vec<Step>>,
-    steps: Vec<Step>,
+    texts: Vec<Vec<NodeStep>>,
+    steps: Vec<NodeStep>,
     lines: NodeLines,
 }
 
 impl Cursor {
     fn new(steps: impl IntoIterator<Item = String>) -> Cursor {
-        let steps = steps.into_iter().map(Step::Key).collect();
+        let steps = steps.into_iter().map(NodeStep::Key).collect();
         Cursor { texts: Vec::new(), steps, lines: NodeLines::Own }
     }
 
-    fn below(&self, step: Step) -> Cursor {
+    fn below(&self, step: NodeStep) -> Cursor {
         let mut below = self.clone();
         below.steps.push(step);
         below
@@ -222,20 +222,21 @@ impl Cursor {
 
     /// The path of a key at this position: `spec.values: podAnnotations[linkerd.io/inject]`.
     fn field(&self, key: &str) -> String {
-        let own: Vec<Step> = self.steps.iter().cloned().chain([Step::Key(key.to_owned())]).collect();
+        let own: Vec<NodeStep> = self.steps.iter().cloned().chain([NodeStep::Key(key.to_owned())]).collect();
         let each = self.texts.iter().chain([&own]).map(|steps| path(steps));
         each.collect::<Vec<_>>().join(": ")
     }
 
     /// Where a key in the map at this position is edited, with its path there.
     fn map(&self, key: &str) -> Option<(Vec<String>, ValuesForm, Vec<String>)> {
-        let names = |steps: &[Step]| steps.iter().map(Step::name).collect::<Vec<_>>();
-        let is_item = |step: &Step| matches!(step, Step::Item(_));
+        let names = |steps: &[NodeStep]| steps.iter().map(NodeStep::name).collect::<Vec<_>>();
+        let is_item = |step: &NodeStep| matches!(step, NodeStep::Item(_));
         let key = [key.to_owned()];
         match &self.texts[..] {
             [] => {
                 // The maps of the path may become empty by an edit, the items of a list not.
-                let first = usize::from(matches!(self.steps.first(), Some(Step::Key(_))) && !self.is_whole());
+                let first =
+                    usize::from(matches!(self.steps.first(), Some(NodeStep::Key(_))) && !self.is_whole());
                 let start = self.steps.iter().rposition(is_item).map_or(first, |last| last + 1);
                 let (above, within) = self.steps.split_at(start);
                 Some((names(above), ValuesForm::Map, [names(within), key.to_vec()].concat()))
@@ -247,12 +248,12 @@ impl Cursor {
 
     /// Whether the document is a values file as a whole.
     fn is_whole(&self) -> bool {
-        !matches!(self.steps.first(), Some(Step::Key(name)) if name == "spec" || name == "helmCharts")
+        !matches!(self.steps.first(), Some(NodeStep::Key(name)) if name == "spec" || name == "helmCharts")
     }
 
     /// Where a single value is edited that the map or list at this position sets by its path.
     fn single(&self, value: &str) -> Option<(Vec<String>, ValuesForm, Vec<String>)> {
-        let above = self.steps.iter().map(Step::name).collect();
+        let above = self.steps.iter().map(NodeStep::name).collect();
         self.texts.is_empty().then(|| (above, ValuesForm::Single, names(value).0))
     }
 
@@ -265,14 +266,14 @@ impl Cursor {
 }
 
 /// `a.b[c.d/e][0]`
-fn path(steps: &[Step]) -> String {
+fn path(steps: &[NodeStep]) -> String {
     let mut path = String::new();
     for step in steps {
         match step {
-            Step::Key(name) if name.contains(['.', '/']) => path.extend(["[", name, "]"]),
-            Step::Key(name) if path.is_empty() => path.push_str(name),
-            Step::Key(name) => path.extend([".", name]),
-            Step::Item(at) => path.extend(["[", &at.to_string(), "]"]),
+            NodeStep::Key(name) if name.contains(['.', '/']) => path.extend(["[", name, "]"]),
+            NodeStep::Key(name) if path.is_empty() => path.push_str(name),
+            NodeStep::Key(name) => path.extend([".", name]),
+            NodeStep::Item(at) => path.extend(["[", &at.to_string(), "]"]),
         }
     }
     path
@@ -300,7 +301,7 @@ impl Keys {
                     };
                     let edit = if key.contains('\\') { at.single(key) } else { at.map(key) };
                     self.key(last(key), text, at.field(key), (at, *line, *column), edit);
-                    let below = at.below(Step::Key(key.clone()));
+                    let below = at.below(NodeStep::Key(key.clone()));
                     match value.holds {
                         Holds::Text(..) if key == "name" => {
                             self.parameter(value, node.text(&["value"]), at, (*line, *column));
@@ -312,7 +313,7 @@ impl Keys {
             }
             Holds::List(items) => {
                 for (number, item) in items.iter().enumerate() {
-                    let below = at.below(Step::Item(number));
+                    let below = at.below(NodeStep::Item(number));
                     match item.holds {
                         Holds::Text(..) => self.text(item, item.line, &below, depth),
                         Holds::Map(_) | Holds::List(_) => self.walk(item, &below, depth),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::node::{Content, Effective, RuntimeKind};
-use root::Unread;
+use root::ReadFailure;
 
 const DIR: &str = "etc/cni/net.d";
 
@@ -81,9 +81,9 @@ fn special_files_are_not_opened() {
     let root = Root::open(made.root()).unwrap();
     assert!(matches!(
         root.read(Path::new("/etc/cni/net.d/20-fifo.conflist"), 10),
-        Err(Unread::NotAFile("FIFO"))
+        Err(ReadFailure::NotAFile("FIFO"))
     ));
-    assert!(matches!(root.list(Path::new("/etc/hostname")), Err(Unread::NotAFolder)));
+    assert!(matches!(root.list(Path::new("/etc/hostname")), Err(ReadFailure::NotAFolder)));
 }
 
 #[test]
@@ -124,9 +124,9 @@ fn growing_file_is_not_read_as_complete() {
     if let Ok(content) = &read {
         assert_eq!(content.metadata.len(), content.bytes.len() as u64);
     } else {
-        assert!(matches!(read, Err(Unread::Changing)), "{read:?}");
+        assert!(matches!(read, Err(ReadFailure::Changing)), "{read:?}");
     }
-    assert!(matches!(bounded, Err(Unread::TooLarge(16))));
+    assert!(matches!(bounded, Err(ReadFailure::TooLarge(16))));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::super::keys::{Announced, announced};
 use super::super::templates::is_place;
 use super::super::value::{Until, closing, without_signs};
 use super::super::words::lower;
-use super::{NEAR, Place, Scan, replaced};
+use super::{NEAR, Scan, ValueRule, replaced};
 use crate::marker::Marker;
 
 impl Scan<'_> {
@@ -39,7 +39,7 @@ impl Scan<'_> {
             Announced::Usual if !glued => {}
             class => {
                 self.glued = false;
-                self.place = if self.is_parameter() { Place::Query } else { Place::Value(class) };
+                self.place = if self.is_parameter() { ValueRule::Query } else { ValueRule::Value(class) };
             }
         }
     }

@@ -4,7 +4,7 @@
 use super::super::keys::{Announced, is_sensitive};
 use super::super::typed::{is_common, is_hex, is_uid};
 use super::super::words::{is_url, lower};
-use super::{NEAR, Place, Scan};
+use super::{NEAR, Scan, ValueRule};
 
 /// Maximum length of the part of a URL in front of a parameter.
 const URL: usize = 512;
@@ -40,7 +40,7 @@ impl Scan<'_> {
     /// Whether a number is named as a secret behind it: `482913 is your verification code`.
     pub(super) fn is_code_by_sentence(&self, token: &str) -> bool {
         let is_number = token.len() >= SHORT && token.bytes().all(|byte| byte.is_ascii_digit());
-        if !is_number || self.place != Place::Prose {
+        if !is_number || self.place != ValueRule::Prose {
             return false;
         }
         let rest = &self.rest()[token.len()..];
@@ -63,9 +63,9 @@ impl Scan<'_> {
     /// Whether a number, address or version is harmless here: near a secret and in a query, only common forms are.
     pub(super) fn allows_typed(&self, token: &str) -> bool {
         match self.place {
-            Place::Query => is_common(token),
+            ValueRule::Query => is_common(token),
             // In brackets or after them: an address and its port.
-            Place::Prose if self.near > 0 && !self.out.ends_with('[') && !self.out.ends_with("]:") => {
+            ValueRule::Prose if self.near > 0 && !self.out.ends_with('[') && !self.out.ends_with("]:") => {
                 is_common(token)
             }
             _ => true,
@@ -114,8 +114,9 @@ impl Scan<'_> {
     pub(super) fn is_id(&self, token: &str) -> bool {
         let before = lower(self.before);
         let bracket = self.out.ends_with('(') && self.named;
-        let key = matches!(self.place, Place::Value(Announced::Number(_) | Announced::Name | Announced::Uid))
-            && self.takes_uid();
+        let key =
+            matches!(self.place, ValueRule::Value(Announced::Number(_) | Announced::Name | Announced::Uid))
+                && self.takes_uid();
         is_uid(token) && (bracket || key || matches!(&*before, "uid" | "pod" | "precondition" | "meta"))
             || self.quoted
                 && token.len() == 64

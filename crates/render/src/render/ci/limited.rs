@@ -6,7 +6,7 @@ use super::super::text::{count, some_of};
 const NAMED: usize = 8;
 
 /// A part of the text.
-pub(super) struct Part {
+pub(super) struct TextPart {
     pub text: String,
     /// Its rank: parts of higher ranks are omitted first.
     pub rank: u8,
@@ -14,16 +14,16 @@ pub(super) struct Part {
     pub name: String,
 }
 
-impl Part {
+impl TextPart {
     /// A part that is omitted last.
-    pub(super) fn first(text: String) -> Part {
-        Part { text, rank: 0, name: String::new() }
+    pub(super) fn first(text: String) -> TextPart {
+        TextPart { text, rank: 0, name: String::new() }
     }
 }
 
 /// The parts that fit into `most` bytes, in their order. The last parts of the highest rank are omitted
 /// first.
-pub(super) fn join(parts: Vec<Part>, most: usize) -> String {
+pub(super) fn join(parts: Vec<TextPart>, most: usize) -> String {
     let whole: usize = parts.iter().map(|part| part.text.len()).sum();
     if whole <= most {
         return parts.into_iter().map(|part| part.text).collect();
@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn last_parts_of_the_highest_rank_are_left_out_and_named() {
-        let part = |name: &str, rank, length| Part { text: "x".repeat(length), rank, name: name.to_owned() };
+        let part =
+            |name: &str, rank, length| TextPart { text: "x".repeat(length), rank, name: name.to_owned() };
         let parts = || vec![part("head", 0, 100), part("a", 2, 900), part("b", 2, 900), part("plan", 1, 500)];
         assert_eq!(join(parts(), 5_000).len(), 2_400);
         let text = join(parts(), 2_300);

@@ -9,11 +9,11 @@ use super::super::coverage::{self, Deciding};
 use super::super::document::Failure;
 use super::super::finding::explained_as;
 use super::super::look::Look;
-use super::super::repair::{self, Order, Row};
+use super::super::repair::{self, Order, PlanRow};
 use super::super::table::{Folding, result_and_command};
 use super::super::text::{clean, count, fenced, shortened, some_of, thousands};
 use super::super::{header, steps, subject};
-use super::limited::{Part, join};
+use super::limited::{TextPart, join};
 use super::unchecked::{NAMED, Unchecked, checks};
 use super::{earlier, evidence, meaning, remedy};
 use crate::checks::Outcome;
@@ -60,13 +60,13 @@ pub fn report(report: &Report) -> String {
     let command = command.map(|command| format!(" {}", code(&command))).unwrap_or_default();
     let mut text = format!("# meshdoctor: {verdict}\n\n{}{command}\n\n", plain(&result));
     text.push_str(&fenced(&header::in_full(report, Look::plain(WIDTH)), ""));
-    let mut parts = vec![Part::first(text)];
+    let mut parts = vec![TextPart::first(text)];
     plan(&mut parts, report);
     let folding = Folding::from_findings(&report.findings);
     let roots: Vec<(usize, &Finding)> =
         report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)).collect();
     if !roots.is_empty() {
-        parts.push(Part::first("\n## Findings\n".to_owned()));
+        parts.push(TextPart::first("\n## Findings\n".to_owned()));
     }
     for (at, finding) in &roots {
         let mut text = String::new();
@@ -83,7 +83,7 @@ pub fn report(report: &Report) -> String {
             Severity::Warning => 5,
             Severity::Info => 6,
         };
-        parts.push(Part { text, rank, name: format!("details of {}", finding.check) });
+        parts.push(TextPart { text, rank, name: format!("details of {}", finding.check) });
     }
     traffic(&mut parts, report);
     unchecked(&mut parts, report);
@@ -94,7 +94,7 @@ pub fn report(report: &Report) -> String {
 const WORKLOADS: usize = 50;
 
 /// The numbers of proxies, before a change and now.
-fn traffic(parts: &mut Vec<Part>, report: &Report) {
+fn traffic(parts: &mut Vec<TextPart>, report: &Report) {
     let Some(before) = &report.before else { return };
     let pairs = before.workloads.iter().filter_map(|then| {
         let now = report.traffic.iter().find(|now| now.is_same_workload(then))?;
@@ -108,21 +108,21 @@ fn traffic(parts: &mut Vec<Part>, report: &Report) {
         _ = writeln!(text, "| {} | {} | {} |", plain(&name), plain(&then), plain(&now));
     }
     text.push_str("\n</details>\n");
-    parts.push(Part { text, rank: 7, name: "numbers of proxies".to_owned() });
+    parts.push(TextPart { text, rank: 7, name: "numbers of proxies".to_owned() });
 }
 
 /// The repair plan, in the order of the table: each finding and its steps, numbered throughout.
-fn plan(parts: &mut Vec<Part>, report: &Report) {
+fn plan(parts: &mut Vec<TextPart>, report: &Report) {
     let plan = &report.repair;
     if plan.steps.is_empty() || report.change.is_some() {
         return;
     }
-    parts.push(Part::first("\n## Repair plan\n".to_owned()));
+    parts.push(TextPart::first("\n## Repair plan\n".to_owned()));
     let rounds = plan.node_rounds();
     let order = Order::from_plan(plan);
     for row in order.rows(plan) {
         let (text, name) = match row {
-            Row::Findings(numbers) => {
+            PlanRow::Findings(numbers) => {
                 let own = plan.findings.iter().filter(|(_, planned)| numbers.contains(&planned.number));
                 let mut text = String::new();
                 own.for_each(|(&at, planned)| {
@@ -130,16 +130,16 @@ fn plan(parts: &mut Vec<Part>, report: &Report) {
                 });
                 (text, "a finding of the plan".to_owned())
             }
-            Row::Step { number, repairs } => {
+            PlanRow::Step { number, repairs } => {
                 (step(report, number, repairs, &rounds), format!("step {number}"))
             }
         };
-        parts.push(Part { text, rank: 2, name });
+        parts.push(TextPart { text, rank: 2, name });
     }
     let verify = repair::verify_lines(&plan.verify).concat();
     if !verify.is_empty() {
         let text = format!("\nVerify:\n\n{}", fenced(&some_lines(&verify, COMMANDS), "sh"));
-        parts.push(Part { text, rank: 2, name: "the commands that verify".to_owned() });
+        parts.push(TextPart { text, rank: 2, name: "the commands that verify".to_owned() });
     }
 }
 
@@ -301,7 +301,7 @@ fn unfolded(
     text.push_str("\n</details>\n");
 }
 
-fn unchecked(parts: &mut Vec<Part>, report: &Report) {
+fn unchecked(parts: &mut Vec<TextPart>, report: &Report) {
     let crashed = report.checks.iter().filter_map(|check| match &check.outcome {
         Outcome::Crashed(message) => Some(format!("{} crashed, a bug in meshdoctor: {message}", check.id)),
         Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_) | Outcome::Unknown => None,
@@ -320,10 +320,10 @@ fn unchecked(parts: &mut Vec<Part>, report: &Report) {
     let lines: Vec<String> =
         crashed.iter().map(|line| plain(line)).chain(requested).chain(unreadable).collect();
     let gap = if lines.is_empty() { "" } else { "\n" };
-    parts.push(Part::first(format!("\n## Not checked\n{gap}")));
+    parts.push(TextPart::first(format!("\n## Not checked\n{gap}")));
     for line in lines {
         let name = format!("not checked: {}", shortened(&line, 60));
-        parts.push(Part { text: format!("- {line}\n"), rank: 1, name });
+        parts.push(TextPart { text: format!("- {line}\n"), rank: 1, name });
     }
     if !unchecked.accepted.is_empty() {
         let n = count(unchecked.accepted.len(), "piece of evidence", "pieces of evidence");
@@ -332,7 +332,7 @@ fn unchecked(parts: &mut Vec<Part>, report: &Report) {
             _ = writeln!(text, "- {}", plain(&line));
         }
         text.push_str("\n</details>\n");
-        parts.push(Part { text, rank: 7, name: "evidence that was not provided".to_owned() });
+        parts.push(TextPart { text, rank: 7, name: "evidence that was not provided".to_owned() });
     }
 }
 

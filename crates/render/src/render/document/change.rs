@@ -8,7 +8,7 @@ use crate::report::{self, ChangeCounts};
 /// A change applied on top of the cluster (`--with`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Change {
+pub struct ManifestChange {
     /// The source of its manifests, as given.
     pub given: String,
     /// Its number of objects of known kinds.
@@ -23,11 +23,11 @@ pub struct Change {
     pub stay: usize,
 }
 
-impl Change {
+impl ManifestChange {
     /// From a report.
-    pub(super) fn new(change: &report::Change, findings: &[finding::Finding]) -> Change {
+    pub(super) fn new(change: &report::ManifestChange, findings: &[finding::Finding]) -> ManifestChange {
         let ChangeCounts { breaks, changes, ends, .. } = ChangeCounts::from_findings(findings);
-        Change {
+        ManifestChange {
             given: change.given.clone(),
             objects: change.objects,
             brings_errors: breaks,

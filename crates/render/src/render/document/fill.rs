@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::roots;
 use super::{
-    About, Before, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence, Finding, Gap,
-    Invocation, LinkerdCheck, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference, Rehearsal,
-    Remedy, RepairPlan, RerunOptions, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, ValueEdit,
-    Verdict, Versions, Waived,
+    About, Before, Cause, Check, Cluster, Config, Counts, Coverage, Document, Evidence, Finding, Gap,
+    Invocation, LinkerdCheck, ManifestChange, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference,
+    Rehearsal, Remedy, RepairPlan, RerunOptions, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread,
+    ValueEdit, Verdict, Versions, Waived,
 };
 use crate::check_outcome::CheckOutcome;
 use crate::command::{Command, Connection};
@@ -83,7 +83,7 @@ impl From<&Report> for Document {
             checks: report.checks.iter().map(Check::from).collect(),
             repair_plan: repair_plan(report),
             rehearsal: Rehearsal::from_report(report),
-            change: report.change.as_ref().map(|change| Change::new(change, &report.findings)),
+            change: report.change.as_ref().map(|change| ManifestChange::new(change, &report.findings)),
             nodes: report.nodes.iter().map(super::Node::from).collect(),
             traffic: traffic(report),
             causes: causes(&findings),

@@ -67,7 +67,7 @@ pub fn restore(document: &Document) -> Option<Report> {
         change: document
             .change
             .as_ref()
-            .map(|change| report::Change { given: change.given.clone(), objects: change.objects }),
+            .map(|change| report::ManifestChange { given: change.given.clone(), objects: change.objects }),
         asked,
         verdict: verdict(document, &gaps),
         repair: repair(document, &findings),

@@ -14,7 +14,7 @@ pub const SCHEMA: &str = "meshdoctor.fix/1";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Document {
+pub(super) struct FixDocument {
     schema: &'static str,
     origin: FixOrigin,
     judged_at: String,
@@ -154,7 +154,7 @@ pub fn json(report: &Report, plan: &JudgedPlan) -> String {
             proof: proof(judged),
             manual: found_card(report, step).map(from_found_card),
         });
-    write(&Document {
+    write(&FixDocument {
         schema: SCHEMA,
         origin: FixOrigin { kind: report.origin.kind.clone(), name: report.origin.name.clone() },
         judged_at: report.at.0.to_string(),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::super::document::{Document, Remedy};
 use super::super::plan::continue_when;
-use super::super::repair::{Order, Row};
+use super::super::repair::{Order, PlanRow};
 use super::super::text::count;
 use super::super::{repair, steps, subject};
 use super::{escaped, script};
@@ -37,11 +37,11 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
     let order = Order::from_plan(plan);
     for row in order.rows(plan) {
         match row {
-            Row::Findings(numbers) => {
+            PlanRow::Findings(numbers) => {
                 body.push_str(if std::mem::take(&mut is_open) { "</ol>" } else { "" });
                 numbers.iter().for_each(|&finding| heading(report, &order, finding, body));
             }
-            Row::Step { number, repairs } => {
+            PlanRow::Step { number, repairs } => {
                 if !std::mem::replace(&mut is_open, true) {
                     _ = write!(body, "<ol start=\"{number}\">");
                 }

@@ -7,7 +7,7 @@ use crate::report::{PlannedFinding, RepairPlan, Report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A row of a plan, in the order in which it is read.
-pub(in crate::render) enum Row<'p> {
+pub(in crate::render) enum PlanRow<'p> {
     /// The headings of findings, by their numbers: above their steps, or below them if others have all of these.
     Findings(BTreeSet<usize>),
     /// A step by its number, from 1; `repairs` if it repairs others than the findings of the last heading.
@@ -64,7 +64,7 @@ impl Order {
 
     /// The rows of a plan. A finding whose steps all belong to others follows these others; one without a step comes
     /// last.
-    pub(in crate::render) fn rows<'p>(&self, plan: &'p RepairPlan) -> Vec<Row<'p>> {
+    pub(in crate::render) fn rows<'p>(&self, plan: &'p RepairPlan) -> Vec<PlanRow<'p>> {
         let mut rows = Vec::new();
         let mut current: BTreeSet<usize> = BTreeSet::new();
         let mut introduced: BTreeSet<usize> = BTreeSet::new();
@@ -95,13 +95,13 @@ impl Order {
                 let later = new.first().map(|first| ended.split_off(first)).unwrap_or_default();
                 rows.extend(take_findings(&mut ended));
                 ended = later;
-                rows.push(Row::Findings(new));
-                let first = decisions.drain(..).map(|(number, _)| Row::Step { number, repairs: None });
+                rows.push(PlanRow::Findings(new));
+                let first = decisions.drain(..).map(|(number, _)| PlanRow::Step { number, repairs: None });
                 rows.extend(first);
             }
             // The headings of others name the steps that they have in common.
             let is_of_heading = !current.is_empty() && step.repairs.is_superset(&current);
-            rows.push(Row::Step { number, repairs: (!is_of_heading).then_some(&step.repairs) });
+            rows.push(PlanRow::Step { number, repairs: (!is_of_heading).then_some(&step.repairs) });
             let is_last = |one: &&usize| {
                 !introduced.contains(*one) && self.steps.get(*one).and_then(|own| own.last()) == Some(&number)
             };
@@ -114,17 +114,17 @@ impl Order {
         let without_steps: BTreeSet<usize> =
             without_steps.filter(|number| !introduced.contains(number)).collect();
         if !without_steps.is_empty() {
-            rows.push(Row::Findings(without_steps));
+            rows.push(PlanRow::Findings(without_steps));
         }
         rows.extend(
-            decisions.into_iter().map(|(number, repairs)| Row::Step { number, repairs: Some(repairs) }),
+            decisions.into_iter().map(|(number, repairs)| PlanRow::Step { number, repairs: Some(repairs) }),
         );
         rows
     }
 }
 
-fn take_findings<'p>(findings: &mut BTreeSet<usize>) -> Option<Row<'p>> {
-    (!findings.is_empty()).then(|| Row::Findings(std::mem::take(findings)))
+fn take_findings<'p>(findings: &mut BTreeSet<usize>) -> Option<PlanRow<'p>> {
+    (!findings.is_empty()).then(|| PlanRow::Findings(std::mem::take(findings)))
 }
 
 /// The steps of each finding, by their numbers.

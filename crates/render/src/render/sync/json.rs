@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 use super::{NOT_KNOWN, NOT_READ, SCHEMA, state_label, words};
 use crate::finding::Finding;
 use crate::inspect::sync::{
-    Agreement, AppliedPolicy, BalancedService, Certificate, ProxyState, Row, Since, State, Sync,
+    Agreement, AppliedPolicy, BalancedService, Certificate, ProxyState, ProxySync, Since, Sync, SyncRow,
 };
 use crate::model::control_clients::CLIENTS;
 
 /// As JSON; the schema is `docs/schema/sync.v1.json`.
 pub fn json(sync: &Sync<'_>) -> Value {
     let verdict = match () {
-        () if sync.is_out_of_sync() => State::OutOfSync,
-        () if sync.is_incomplete() => State::Unknown,
-        () => State::InSync,
+        () if sync.is_out_of_sync() => ProxySync::OutOfSync,
+        () if sync.is_incomplete() => ProxySync::Unknown,
+        () => ProxySync::InSync,
     };
     json!({
         "schema": SCHEMA,
@@ -33,7 +33,7 @@ fn key(word: &str) -> String {
     word.replace(' ', "-")
 }
 
-fn pod(row: &Row<'_>, sync: &Sync<'_>) -> Value {
+fn pod(row: &SyncRow<'_>, sync: &Sync<'_>) -> Value {
     let (namespace, name) = row.pod.metadata.key();
     let proxy = row.proxy.as_ref().ok();
     let client = |at: usize| key(proxy.map_or(NOT_READ, |proxy| words(proxy.clients[at].state)));

@@ -6,7 +6,7 @@ use crate::certificates::BundlePrint;
 use crate::checks::Issuance;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
-use crate::model::availability::{State, proxy_started};
+use crate::model::availability::{Availability, proxy_started};
 use crate::model::installed::COMPONENT;
 use crate::model::policy::{AuthorizedBy, Inbound, Index, TakenBy, Workload};
 use crate::network_policy::Verdict;
@@ -41,7 +41,7 @@ impl<'a> Mesh<'a> {
             return true;
         }
         for (component, container, _) in NEEDED {
-            if let State::Down { evidence, .. } = self.control_plane.state(component, container) {
+            if let Availability::Down { evidence, .. } = self.control_plane.state(component, container) {
                 let name = format!("linkerd-{component}");
                 if let Some(finding) = self.faults.of_component(component) {
                     let step = walk.step(Part::ControlPlane, Outcome::Partly, finding.message.clone());
@@ -231,7 +231,7 @@ impl<'a> Mesh<'a> {
     ) -> (Inbound<'a>, Option<(Outcome, String)>) {
         let index: &Index<'a> = &self.policy.index;
         let mut inbound = index.inbound(workload, port);
-        let State::Down { since, .. } = self.control_plane.state("destination", "policy") else {
+        let Availability::Down { since, .. } = self.control_plane.state("destination", "policy") else {
             return (inbound, None);
         };
         let Some(since) = since else {

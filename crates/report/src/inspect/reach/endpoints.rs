@@ -10,7 +10,7 @@ use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, READ_CHECKS, Walk};
 use crate::item::Item;
-use crate::model::availability::{State, proxy_started};
+use crate::model::availability::{Availability, proxy_started};
 use crate::model::endpoints::{NoEndpoint, selected, selects};
 use crate::model::owners::generation;
 use crate::model::policy::Spoken;
@@ -228,7 +228,7 @@ impl<'a> Mesh<'a> {
         };
         let status = pod.container_status(PROXY_CONTAINER);
         let late = match self.control_plane.state("destination", "policy") {
-            State::Down { since: Some(since), .. } => {
+            Availability::Down { since: Some(since), .. } => {
                 proxy_started(pod).is_some_and(|started| started >= since)
             }
             _ => false,

@@ -9,7 +9,7 @@ use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::item::{Item, Scope};
 use crate::model::Cluster;
-use crate::model::availability::{ControlPlane, State, certificate_lifetime, proxy_started};
+use crate::model::availability::{Availability, ControlPlane, certificate_lifetime, proxy_started};
 use crate::model::cluster::TimeSource;
 use crate::objects::container::TRUST_ANCHORS;
 use crate::objects::{ConfigMap, Deployment, Kind, Listed, Pod, Secret};
@@ -102,7 +102,7 @@ impl Certificates {
             };
             return Some(Expired { known, says, evidence: vec![evidence.clone()] });
         }
-        let State::Down { since, evidence, .. } = control_plane.state("identity", "identity") else {
+        let Availability::Down { since, evidence, .. } = control_plane.state("identity", "identity") else {
             return None;
         };
         let Some(since) = since else { return self.perhaps_expired(pods, evidence) };

@@ -1,7 +1,7 @@
 //! Last step of a walk: whether the call reaches the port of a pod, and whether policy authorizes it.
 
 use super::service::ipv6_argument;
-use super::traffic::{CalledPort, Ends, Known};
+use super::traffic::{CalledPort, Ends, TrafficFate};
 use super::{Caller, Mesh, subject};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Place, Subject};
@@ -240,9 +240,9 @@ impl<'a> Mesh<'a> {
     fn protocol(&self, walk: &mut Walk, ends: Ends, called: CalledPort<'_>) -> bool {
         let Some(said) = ends.evaluate(self.traffic, called, self.calls) else { return true };
         let outcome = match said.fate {
-            Known::Flows => Outcome::Passes,
-            Known::Unknown => Outcome::NotJudged,
-            Known::Fails => Outcome::Stops,
+            TrafficFate::Flows => Outcome::Passes,
+            TrafficFate::Unknown => Outcome::NotJudged,
+            TrafficFate::Fails => Outcome::Stops,
         };
         let step = walk.step(Part::Protocol, outcome, said.says).only_if(said.condition);
         if outcome == Outcome::Stops {

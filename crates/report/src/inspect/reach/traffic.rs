@@ -87,14 +87,14 @@ pub(super) struct Conclusion {
     /// The whole sentence.
     pub(super) says: String,
     /// The result for the requested traffic; the best of several kinds.
-    pub(super) fate: Known,
+    pub(super) fate: TrafficFate,
     /// The condition on the traffic if some of it fails.
     pub(super) condition: Option<Condition>,
 }
 
 /// Whether bytes get through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Known {
+pub(super) enum TrafficFate {
     /// They do.
     Flows,
     /// Not measured.
@@ -119,12 +119,12 @@ impl Ends {
             None => in_short(how, &fates, called, calls),
         };
         let known = |fate: Fate| match fate {
-            Fate::Flows | Fate::Delayed => Known::Flows,
-            Fate::Unknown => Known::Unknown,
-            Fate::Fails(_) => Known::Fails,
+            Fate::Flows | Fate::Delayed => TrafficFate::Flows,
+            Fate::Unknown => TrafficFate::Unknown,
+            Fate::Fails(_) => TrafficFate::Fails,
         };
-        let fate = fates.iter().map(|(_, fate)| known(*fate)).min().unwrap_or(Known::Unknown);
-        Some(Conclusion { says, fate, condition: condition(&fates).filter(|_| fate == Known::Flows) })
+        let fate = fates.iter().map(|(_, fate)| known(*fate)).min().unwrap_or(TrafficFate::Unknown);
+        Some(Conclusion { says, fate, condition: condition(&fates).filter(|_| fate == TrafficFate::Flows) })
     }
 
     /// How each proxy treats the port.

@@ -60,7 +60,7 @@ pub enum Certificate {
 
 /// Whether a proxy is in sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
+pub enum ProxySync {
     /// Nothing that was read shows otherwise.
     InSync,
     /// Its certificate or its connections are not known.
@@ -159,7 +159,7 @@ impl ProxyState {
     }
 
     /// Whether the proxy is in sync. Every comparison must have been possible.
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> ProxySync {
         let agreement = self.agreement();
         let clients = || self.clients.iter().map(|client| client.state);
         let is_bad = matches!(self.certificate, Certificate::Expired(_) | Certificate::Never)
@@ -171,9 +171,9 @@ impl ProxyState {
             || clients().any(|state| unclear.contains(&state))
             || agreement != Some(Agreement::Agrees);
         match () {
-            () if is_bad => State::OutOfSync,
-            () if is_unknown => State::Unknown,
-            () => State::InSync,
+            () if is_bad => ProxySync::OutOfSync,
+            () if is_unknown => ProxySync::Unknown,
+            () => ProxySync::InSync,
         }
     }
 

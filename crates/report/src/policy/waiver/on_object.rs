@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 
-use super::{Entry, Scope, Waiver, What, waiver};
+use super::{Scope, Waiver, WaiverEntry, What, waiver};
 use crate::finding::WaivedBy;
 use crate::item::Item;
 use crate::model::Cluster;
@@ -101,7 +101,7 @@ fn of_object(kind: Kind, meta: &Meta, text: &str) -> Vec<Waiver> {
     };
     let unreadable = |why: String| none(What::Unreadable(why), scope.clone(), place.clone());
     let refused = yaml::guard(text.as_bytes()).err().map(|refused| refused.to_string());
-    let read: Result<Vec<Entry>, String> = match refused {
+    let read: Result<Vec<WaiverEntry>, String> = match refused {
         Some(refused) => Err(refused),
         None => serde_saphyr::from_str(text).map_err(|error| {
             let first = error.without_snippet().to_string();
@@ -112,11 +112,11 @@ fn of_object(kind: Kind, meta: &Meta, text: &str) -> Vec<Waiver> {
         Ok(entries) => entries,
         Err(why) => return vec![unreadable(why)],
     };
-    let of = |entry: Entry| {
+    let of = |entry: WaiverEntry| {
         let entry = match entry.scope {
             // The location is the scope.
             Some(_) => return unreadable("a waiver on an object has no scope of its own".to_owned()),
-            None => Entry { scope: Some(scope.clone()), ..entry },
+            None => WaiverEntry { scope: Some(scope.clone()), ..entry },
         };
         waiver(&place, 0, entry).unwrap_or_else(unreadable)
     };

@@ -4,9 +4,9 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::super::OBJECT_BODY;
-use super::super::api_client::{Answer, ApiClient, ErrorStatus, RequestError};
+use super::super::api_client::{ApiClient, ApiResponse, ErrorStatus, RequestError};
 use super::super::call::Call;
-use super::super::connection_lost::Broken;
+use super::super::connection_lost::ConnectionError;
 use super::super::fetch_error::why;
 use super::super::path::encode;
 use super::super::traffic::Meter;
@@ -89,7 +89,7 @@ impl<'a> Pods<'a> {
         listed(self.api, &self.meter, &self.path(""), selector).await
     }
 
-    fn json(&self, answer: Answer) -> Result<Value, RequestError> {
+    fn json(&self, answer: ApiResponse) -> Result<Value, RequestError> {
         json_of(answer, &self.meter)
     }
 
@@ -126,13 +126,13 @@ async fn listed(
     }
 }
 
-fn json_of(answer: Answer, meter: &Meter) -> Result<Value, RequestError> {
+fn json_of(answer: ApiResponse, meter: &Meter) -> Result<Value, RequestError> {
     let body = answer.whole(meter, OBJECT_BODY).map_err(|error| other(&error.to_string()))?;
     serde_json::from_slice(&body).map_err(|_| other("the response is not JSON"))
 }
 
 fn other(message: &str) -> RequestError {
-    RequestError::Broken(Broken::Other { message: message.to_owned() })
+    RequestError::Broken(ConnectionError::Other { message: message.to_owned() })
 }
 
 /// HTTP status of an error.

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::super::quote::quote_end;
 use super::calls::{self, CREATE_SECONDS, Pods};
 use super::manifest::DEADLINE_SECONDS;
-use super::state::{self, State};
+use super::state::{self, NodePodState};
 use super::{AT_ONCE, Gathered, Plan, sweep};
 use crate::node_log::{self, FoundSnapshot, LogError};
 use crate::source::live::Live;
@@ -223,24 +223,24 @@ impl NodeReadInputs<'_> {
             let pod =
                 pod.map_err(|trouble| format!("its pod could not be read: {}", calls::words(&trouble)))?;
             let state = pod.as_ref().map_or_else(
-                || State::Failed("its pod was deleted before it was read".to_owned()),
+                || NodePodState::Failed("its pod was deleted before it was read".to_owned()),
                 state::from_pod,
             );
             let waited = began.elapsed();
             match state {
-                State::Ended(how) => return Ok(how),
-                State::Failed(why) => return Err(why),
-                State::Unseen if waited > TAKEN_UP_WITHIN => {
+                NodePodState::Ended(how) => return Ok(how),
+                NodePodState::Failed(why) => return Err(why),
+                NodePodState::Unseen if waited > TAKEN_UP_WITHIN => {
                     let seconds = waited.as_secs();
                     return Err(format!(
                         "its kubelet did not start the pod within {seconds} s; check that the kubelet is \
                          running"
                     ));
                 }
-                State::Waiting(what) if waited > Duration::from_secs(DEADLINE_SECONDS) + OVERTIME => {
+                NodePodState::Waiting(what) if waited > Duration::from_secs(DEADLINE_SECONDS) + OVERTIME => {
                     return Err(format!("not finished within {} s: {what}", waited.as_secs()));
                 }
-                State::Unseen | State::Waiting(_) => {}
+                NodePodState::Unseen | NodePodState::Waiting(_) => {}
             }
         }
     }

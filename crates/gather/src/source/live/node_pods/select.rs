@@ -8,7 +8,7 @@ use crate::knowledge::Knowledge;
 /// The relevant fields of a Node.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Node {
+struct NodeFields {
     metadata: Metadata,
     spec: Spec,
     status: Status,
@@ -57,7 +57,7 @@ pub(super) struct Selected {
 /// # Errors
 /// A named node does not exist, or no node is left.
 pub(super) fn select(all: &[Vec<u8>], wanted: &[String]) -> Result<Selected, PlanError> {
-    let mut all: Vec<Node> = all.iter().filter_map(|json| serde_json::from_slice(json).ok()).collect();
+    let mut all: Vec<NodeFields> = all.iter().filter_map(|json| serde_json::from_slice(json).ok()).collect();
     all.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
     for name in wanted {
         if !all.iter().any(|node| node.metadata.name == *name) {
@@ -87,7 +87,7 @@ pub(super) fn select(all: &[Vec<u8>], wanted: &[String]) -> Result<Selected, Pla
 }
 
 /// Reason why a pod cannot read this node.
-fn why_not(node: &Node) -> Option<String> {
+fn why_not(node: &NodeFields) -> Option<String> {
     let system = match node.status.node_info.operating_system.as_str() {
         "" => node.metadata.labels.get("kubernetes.io/os").map_or("linux", String::as_str),
         system => system,

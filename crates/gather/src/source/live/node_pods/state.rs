@@ -7,7 +7,7 @@ use super::manifest::CONTAINER;
 
 /// State of a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum NodePodState {
     /// Not started by a kubelet.
     Unseen,
     /// In progress, with the current step.
@@ -32,38 +32,38 @@ const HOPELESS: [&str; 9] = [
 ];
 
 /// The state of this pod.
-pub(super) fn from_pod(pod: &Value) -> State {
+pub(super) fn from_pod(pod: &Value) -> NodePodState {
     let status = &pod["status"];
     let containers = status["containerStatuses"].as_array();
     let container = containers.and_then(|all| all.iter().find(|one| one["name"] == CONTAINER));
     let state = container.map(|container| &container["state"]).unwrap_or(&Value::Null);
     let phase = status["phase"].as_str().unwrap_or_default();
     if state["terminated"].is_object() {
-        return State::Ended(ended(&state["terminated"]));
+        return NodePodState::Ended(ended(&state["terminated"]));
     }
     let waiting = state["waiting"]["reason"].as_str().unwrap_or_default();
     if HOPELESS.contains(&waiting) {
-        return State::Failed(with(waiting, &state["waiting"]["message"]));
+        return NodePodState::Failed(with(waiting, &state["waiting"]["message"]));
     }
     match phase {
-        "Succeeded" => State::Ended(None),
+        "Succeeded" => NodePodState::Ended(None),
         "Failed" => {
             let reason = status["reason"].as_str().unwrap_or("the pod failed");
-            State::Failed(with(reason, &status["message"]))
+            NodePodState::Failed(with(reason, &status["message"]))
         }
         _ if !pod["metadata"]["deletionTimestamp"].is_null() => {
-            State::Failed("its pod was deleted by another client".to_owned())
+            NodePodState::Failed("its pod was deleted by another client".to_owned())
         }
-        _ if status["startTime"].is_null() && container.is_none() => State::Unseen,
-        _ if state["running"].is_object() => State::Waiting("its pod is running".to_owned()),
-        _ if waiting.is_empty() => State::Waiting("its pod is pending".to_owned()),
-        _ => State::Waiting(with(waiting, &state["waiting"]["message"])),
+        _ if status["startTime"].is_null() && container.is_none() => NodePodState::Unseen,
+        _ if state["running"].is_object() => NodePodState::Waiting("its pod is running".to_owned()),
+        _ if waiting.is_empty() => NodePodState::Waiting("its pod is pending".to_owned()),
+        _ => NodePodState::Waiting(with(waiting, &state["waiting"]["message"])),
     }
 }
 
 /// Whether nothing in the pod runs any more.
 pub(super) fn is_over(pod: &Value) -> bool {
-    matches!(from_pod(pod), State::Ended(_)) || pod["status"]["phase"] == "Failed"
+    matches!(from_pod(pod), NodePodState::Ended(_)) || pod["status"]["phase"] == "Failed"
 }
 
 /// Time of its end, if known.
@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    fn in_state(state: Value) -> State {
+    fn in_state(state: Value) -> NodePodState {
         let status = json!({ "phase": "Pending", "startTime": "2026-01-15T12:00:00Z",
             "containerStatuses": [{ "name": "proxy", "state": { "running": {} } }, { "name": CONTAINER, "state": state }] });
         from_pod(&json!({ "status": status }))
@@ -103,36 +103,36 @@ mod tests {
 
     #[test]
     fn kubelet_status_maps_to_state() {
-        assert_eq!(from_pod(&json!({ "status": { "phase": "Pending" } })), State::Unseen);
+        assert_eq!(from_pod(&json!({ "status": { "phase": "Pending" } })), NodePodState::Unseen);
         assert_eq!(
             from_pod(&json!({ "status": { "phase": "Pending", "startTime": "x" } })),
-            State::Waiting("its pod is pending".to_owned())
+            NodePodState::Waiting("its pod is pending".to_owned())
         );
         let pull = json!({ "waiting": { "reason": "ErrImagePull", "message": "pull access denied" } });
-        assert_eq!(in_state(pull), State::Waiting("ErrImagePull: pull access denied".to_owned()));
+        assert_eq!(in_state(pull), NodePodState::Waiting("ErrImagePull: pull access denied".to_owned()));
         let back_off =
             json!({ "waiting": { "reason": "ImagePullBackOff", "message": "Back-off pulling image \"x\"" } });
         assert_eq!(
             in_state(back_off),
-            State::Failed("ImagePullBackOff: Back-off pulling image \"x\"".to_owned())
+            NodePodState::Failed("ImagePullBackOff: Back-off pulling image \"x\"".to_owned())
         );
         assert_eq!(
             in_state(json!({ "terminated": { "exitCode": 0, "reason": "Completed" } })),
-            State::Ended(None)
+            NodePodState::Ended(None)
         );
         let start = json!({ "terminated": { "exitCode": 128, "reason": "StartError", "message": "exec: \"meshdoctor\": not found" } });
         let said = "StartError, exit status 128: exec: \"meshdoctor\": not found";
-        assert_eq!(in_state(start), State::Ended(Some(said.to_owned())));
+        assert_eq!(in_state(start), NodePodState::Ended(Some(said.to_owned())));
         let evicted =
             json!({ "status": { "phase": "Failed", "reason": "Evicted", "message": "disk pressure" } });
-        assert_eq!(from_pod(&evicted), State::Failed("Evicted: disk pressure".to_owned()));
+        assert_eq!(from_pod(&evicted), NodePodState::Failed("Evicted: disk pressure".to_owned()));
         let deleted = json!({ "metadata": { "deletionTimestamp": "x" }, "status": { "phase": "Running" } });
-        assert!(matches!(from_pod(&deleted), State::Failed(_)));
+        assert!(matches!(from_pod(&deleted), NodePodState::Failed(_)));
     }
 
     #[test]
     fn injected_container_does_not_delay_the_end() {
         // An injected sidecar keeps the pod running, but the container has ended.
-        assert_eq!(in_state(json!({ "terminated": { "exitCode": 0 } })), State::Ended(None));
+        assert_eq!(in_state(json!({ "terminated": { "exitCode": 0 } })), NodePodState::Ended(None));
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::super::api_client::{ApiClient, RequestError};
 use super::super::call::Call;
-use super::super::connection_lost::Broken;
+use super::super::connection_lost::ConnectionError;
 use super::super::path::encode;
 use super::super::quote::quote_answer;
 use super::super::traffic::Meter;
@@ -29,7 +29,7 @@ const QUOTED: usize = 200;
 pub(super) struct QueryError(pub(super) String);
 
 /// The way to the server.
-pub(super) enum Server<'a> {
+pub(super) enum PrometheusServer<'a> {
     Url {
         /// The client.
         api: Box<ApiClient>,
@@ -47,12 +47,16 @@ pub(super) enum Server<'a> {
     },
 }
 
-impl<'a> Server<'a> {
+impl<'a> PrometheusServer<'a> {
     /// A client for a URL, with the time limits of the API server's.
     ///
     /// # Errors
     /// The URL or the certificate authority cannot be used.
-    pub(super) fn connect(url: &str, from: &Prometheus, api: &'a ApiClient) -> Result<Server<'a>, String> {
+    pub(super) fn connect(
+        url: &str,
+        from: &Prometheus,
+        api: &'a ApiClient,
+    ) -> Result<PrometheusServer<'a>, String> {
         let cluster = Cluster {
             server: Some(url.to_owned()),
             certificate_authority: from.certificate_authority.as_ref().map(|path| path.display().to_string()),
@@ -68,13 +72,13 @@ impl<'a> Server<'a> {
         config.connect_timeout = Some(api.patience(forward::PATIENCE));
         let client = kube::Client::try_from(config).map_err(|error| unusable(&error.to_string()))?;
         let api = ApiClient::new(client, Some(api.patience(BUDGET / 4)), true);
-        Ok(Server::Url { api: Box::new(api), url: url.to_owned() })
+        Ok(PrometheusServer::Url { api: Box::new(api), url: url.to_owned() })
     }
 }
 
 /// A client of the server's HTTP API.
 pub(super) struct PrometheusClient<'a> {
-    server: Server<'a>,
+    server: PrometheusServer<'a>,
     until: Instant,
     meter: Meter,
     warning: Mutex<Option<String>>,
@@ -82,15 +86,15 @@ pub(super) struct PrometheusClient<'a> {
 
 impl<'a> PrometheusClient<'a> {
     /// A client that stops at a time.
-    pub(super) fn new(server: Server<'a>, until: Instant) -> PrometheusClient<'a> {
+    pub(super) fn new(server: PrometheusServer<'a>, until: Instant) -> PrometheusClient<'a> {
         PrometheusClient { server, until, meter: Meter::default(), warning: Mutex::default() }
     }
 
     /// The server, for messages.
     pub(super) fn name(&self) -> String {
         match &self.server {
-            Server::Url { url, .. } => format!("Prometheus {url}"),
-            Server::Pod { namespace, pod, .. } => format!("Prometheus Pod {namespace}/{pod}"),
+            PrometheusServer::Url { url, .. } => format!("Prometheus {url}"),
+            PrometheusServer::Pod { namespace, pod, .. } => format!("Prometheus Pod {namespace}/{pod}"),
         }
     }
 
@@ -152,7 +156,7 @@ impl<'a> PrometheusClient<'a> {
 
     async fn send(&self, path: &str) -> Result<Vec<u8>, String> {
         match &self.server {
-            Server::Url { api, .. } => {
+            PrometheusServer::Url { api, .. } => {
                 if let Some(reason) = api.gave_up() {
                     return Err(reason.replace("the API server", "Prometheus"));
                 }
@@ -160,7 +164,7 @@ impl<'a> PrometheusClient<'a> {
                 let answer = api.send(&call, &self.meter, true).await.map_err(|error| described(&error))?;
                 answer.whole(&self.meter, MOST).map_err(|_| TOO_LARGE.to_owned())
             }
-            Server::Pod { api, namespace, pod, port } => {
+            PrometheusServer::Pod { api, namespace, pod, port } => {
                 let answer = forward::get(api, (namespace, pod), *port, path).await;
                 match answer.map_err(|why: Why| why.to_string())? {
                     (200, body) => Ok(body),
@@ -202,8 +206,8 @@ fn described(error: &RequestError) -> String {
         RequestError::TimedOut { seconds } => format!(
             "no response within {seconds} s; select fewer pods with -n NAMESPACE, or raise --request-timeout"
         ),
-        RequestError::Broken(Broken::TooLarge { .. }) => TOO_LARGE.to_owned(),
-        RequestError::Broken(Broken::Certificate { .. }) => {
+        RequestError::Broken(ConnectionError::TooLarge { .. }) => TOO_LARGE.to_owned(),
+        RequestError::Broken(ConnectionError::Certificate { .. }) => {
             "the server's certificate is not trusted; name its authority with --prometheus-ca FILE".to_owned()
         }
         RequestError::Broken(broken) => format!("{}; check host and port of the URL", broken.words()),

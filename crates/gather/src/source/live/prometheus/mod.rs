@@ -9,10 +9,10 @@ use std::time::Duration;
 use secrecy::SecretString;
 use tokio::time::Instant;
 
-use self::client::{PrometheusClient, QueryError, Server};
+use self::client::{PrometheusClient, PrometheusServer, QueryError};
 use self::processes::{Process, Scraped};
 use self::query::Selector;
-use self::response::{Sample, Series};
+use self::response::{QuerySeries, Sample};
 use super::Live;
 use crate::fetched::Why;
 use crate::item::diagnostic::{FailedRead, LackingFamily, MetricsSample};
@@ -110,10 +110,13 @@ impl Live {
 
     fn prometheus_client(&self, from: &Prometheus, until: Instant) -> Result<PrometheusClient<'_>, String> {
         let server = match &from.address {
-            PrometheusAddress::Url(url) => Server::connect(url, from, &self.api)?,
-            PrometheusAddress::Pod { namespace, pod, port } => {
-                Server::Pod { api: &self.api, namespace: namespace.clone(), pod: pod.clone(), port: *port }
-            }
+            PrometheusAddress::Url(url) => PrometheusServer::connect(url, from, &self.api)?,
+            PrometheusAddress::Pod { namespace, pod, port } => PrometheusServer::Pod {
+                api: &self.api,
+                namespace: namespace.clone(),
+                pod: pod.clone(),
+                port: *port,
+            },
         };
         Ok(PrometheusClient::new(server, until))
     }
@@ -225,7 +228,7 @@ fn feed(
     reads: &mut Reads,
     scraped: &Scraped,
     group: &MetricGroup<'_>,
-    series: &Series,
+    series: &QuerySeries,
     end: f64,
 ) -> Option<(MetricMeaning, usize)> {
     let names = Knowledge::embedded().proxy_metrics();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
 
 use super::WantedPods;
-use super::response::Series;
+use super::response::QuerySeries;
 use crate::knowledge::{Knowledge, ScrapeLabels};
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
@@ -38,16 +38,16 @@ pub(super) struct Scraped {
 impl Scraped {
     /// The processes of series, at a time. `each` passes every series on.
     pub(super) fn new(
-        each: impl FnOnce(&mut dyn FnMut(Series)),
+        each: impl FnOnce(&mut dyn FnMut(QuerySeries)),
         wanted: &WantedPods<'_>,
         now: f64,
     ) -> Scraped {
         let labels = Knowledge::embedded().proxy_metrics().scraped();
         let pods = Pods::new(wanted);
-        let mut found: BTreeMap<Process, Found> = BTreeMap::new();
+        let mut found: BTreeMap<Process, ProcessSeries> = BTreeMap::new();
         each(&mut |series| {
             if let Some(process) = pods.process(&series, labels) {
-                let one = Found::new(&series, labels);
+                let one = ProcessSeries::new(&series, labels);
                 found.entry(process).and_modify(|earlier| earlier.add(&one)).or_insert(one);
             }
         });
@@ -105,7 +105,7 @@ impl Scraped {
 }
 
 /// The series of one process: the one with the first labels is used.
-struct Found {
+struct ProcessSeries {
     key: Vec<String>,
     job: String,
     cluster: String,
@@ -113,9 +113,9 @@ struct Found {
     is_ambiguous: bool,
 }
 
-impl Found {
-    fn new(series: &Series, labels: &ScrapeLabels) -> Found {
-        Found {
+impl ProcessSeries {
+    fn new(series: &QuerySeries, labels: &ScrapeLabels) -> ProcessSeries {
+        ProcessSeries {
             key: key(&series.labels, labels),
             job: series.label("job").to_owned(),
             cluster: first(series, &labels.cluster).to_owned(),
@@ -123,7 +123,7 @@ impl Found {
         }
     }
 
-    fn add(&mut self, other: &Found) {
+    fn add(&mut self, other: &ProcessSeries) {
         self.is_ambiguous |= self.cluster != other.cluster;
         if other.key < self.key {
             self.key.clone_from(&other.key);
@@ -138,7 +138,7 @@ fn key(labels: &BTreeMap<String, String>, of: &ScrapeLabels) -> Vec<String> {
 }
 
 /// The first of several labels that a series has; empty if it has none.
-fn first<'a>(series: &'a Series, names: &[String]) -> &'a str {
+fn first<'a>(series: &'a QuerySeries, names: &[String]) -> &'a str {
     names.iter().map(|name| series.label(name)).find(|value| !value.is_empty()).unwrap_or_default()
 }
 
@@ -180,7 +180,7 @@ impl<'a> Pods<'a> {
 
     /// The wanted process of a series. Another address than that of the pod is an earlier pod of this name,
     /// or a pod of another cluster.
-    fn process(&self, series: &Series, labels: &ScrapeLabels) -> Option<Process> {
+    fn process(&self, series: &QuerySeries, labels: &ScrapeLabels) -> Option<Process> {
         let (address, port) = address(first(series, &labels.address));
         let name = first(series, &labels.pod);
         let pod = if name.is_empty() {
@@ -203,7 +203,7 @@ impl<'a> Pods<'a> {
 }
 
 /// The container of a series: by its label, by the port that was scraped, or by the component of a job of viz.
-fn container(pod: &Pod, series: &Series, labels: &ScrapeLabels, port: Option<u16>) -> Option<String> {
+fn container(pod: &Pod, series: &QuerySeries, labels: &ScrapeLabels, port: Option<u16>) -> Option<String> {
     let has = |name: &str| pod.spec.container(name).is_some();
     let label = first(series, &labels.container);
     if !label.is_empty() {
@@ -250,19 +250,19 @@ mod tests {
         serde_json::from_value(pod).expect("a pod")
     }
 
-    fn series(labels: &[(&str, &str)]) -> Series {
+    fn series(labels: &[(&str, &str)]) -> QuerySeries {
         let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Series { labels: labels.collect(), samples: vec![Sample { time: 1.0, value: 1.0 }] }
+        QuerySeries { labels: labels.collect(), samples: vec![Sample { time: 1.0, value: 1.0 }] }
     }
 
-    fn found(all: &[Series]) -> Scraped {
+    fn found(all: &[QuerySeries]) -> Scraped {
         let pods = [
             pod("shop", "web-1", "10.0.0.1", &[("web", 8080), ("linkerd-proxy", 4191)]),
             pod("shop", "web-2", "10.0.0.2", &[("web", 8080), ("linkerd-proxy", 4191)]),
             pod("linkerd", "dst-1", "10.0.0.3", &[("destination", 9996), ("linkerd-proxy", 4191)]),
         ];
         let wanted = WantedPods { pods: &pods, control_plane: "linkerd", namespaces: &[] };
-        let each = |take: &mut dyn FnMut(Series)| all.iter().cloned().for_each(take);
+        let each = |take: &mut dyn FnMut(QuerySeries)| all.iter().cloned().for_each(take);
         Scraped::new(each, &wanted, 1_768_478_400.0)
     }
 

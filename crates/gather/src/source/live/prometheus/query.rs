@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::response::Series;
+use super::response::QuerySeries;
 use super::{Prometheus, WantedPods};
 use crate::knowledge::{MetricGroup, MetricMeaning, ProxyMetricNames};
 use crate::source::diagnostics::EXPORTED;
@@ -105,7 +105,7 @@ fn escape(value: &str) -> String {
 }
 
 /// The labels of the process itself, of a series in the result of a group's query.
-pub(super) fn own_labels(group: &MetricGroup<'_>, series: &Series) -> BTreeMap<String, String> {
+pub(super) fn own_labels(group: &MetricGroup<'_>, series: &QuerySeries) -> BTreeMap<String, String> {
     let mut labels = group.only.clone();
     for name in group.labels {
         let exported = series.label(&format!("{EXPORTED}{name}"));
@@ -173,7 +173,7 @@ mod tests {
             groups.iter().find(|group| group.labels.iter().any(|label| label == "fqn")).expect("a group");
         let labels = [("service", "linkerd-dst"), ("exported_service", "web.shop"), ("job", "x")];
         let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let series = Series { labels: labels.into(), samples: Vec::new() };
+        let series = QuerySeries { labels: labels.into(), samples: Vec::new() };
         assert_eq!(
             own_labels(group, &series),
             BTreeMap::from([("service".to_owned(), "web.shop".to_owned())])

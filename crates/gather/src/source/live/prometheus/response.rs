@@ -21,7 +21,7 @@ const LARGEST_LABELS: usize = 64 << 10;
 
 /// A series of a result.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Series {
+pub(super) struct QuerySeries {
     pub(super) labels: BTreeMap<String, String>,
     /// Its values.
     pub(super) samples: Vec<Sample>,
@@ -89,20 +89,20 @@ struct RawResponse {
     values: Vec<(f64, String)>,
 }
 
-impl Series {
+impl QuerySeries {
     /// A label; empty if missing.
     pub(super) fn label(&self, name: &str) -> &str {
         self.labels.get(name).map_or("", String::as_str)
     }
 
-    fn parse(json: &str) -> Result<Series, InvalidResponse> {
+    fn parse(json: &str) -> Result<QuerySeries, InvalidResponse> {
         let RawResponse { metric, value, values } = serde_json::from_str(json).map_err(|error| {
             if is(&error, TOO_WIDE) { InvalidResponse::TooWide } else { InvalidResponse::Other }
         })?;
         let samples = value.into_iter().chain(values);
         let samples = samples.map(|(time, value)| Some(Sample { time, value: value.parse().ok()? }));
         let samples = samples.collect::<Option<_>>().ok_or(InvalidResponse::Other)?;
-        Ok(Series { labels: metric, samples })
+        Ok(QuerySeries { labels: metric, samples })
     }
 }
 
@@ -123,7 +123,7 @@ impl QueryResult {
     }
 
     /// Reads each series.
-    pub(super) fn each(&self, take: &mut dyn FnMut(Series)) {
+    pub(super) fn each(&self, take: &mut dyn FnMut(QuerySeries)) {
         let text = self.body.get(self.series.clone()).and_then(|text| std::str::from_utf8(text).ok());
         // It was read before.
         _ = each(text.unwrap_or("[]"), take);
@@ -143,7 +143,7 @@ fn envelope(body: &[u8]) -> Result<Envelope<'_>, InvalidResponse> {
 }
 
 /// Reads the series of a list one after another.
-fn each(list: &str, take: &mut dyn FnMut(Series)) -> Result<(), InvalidResponse> {
+fn each(list: &str, take: &mut dyn FnMut(QuerySeries)) -> Result<(), InvalidResponse> {
     let mut invalid = None;
     let visitor = Each { take, invalid: &mut invalid };
     match serde_json::Deserializer::from_str(list).deserialize_seq(visitor) {
@@ -153,7 +153,7 @@ fn each(list: &str, take: &mut dyn FnMut(Series)) -> Result<(), InvalidResponse>
 }
 
 struct Each<'a> {
-    take: &'a mut dyn FnMut(Series),
+    take: &'a mut dyn FnMut(QuerySeries),
     invalid: &'a mut Option<InvalidResponse>,
 }
 
@@ -168,8 +168,11 @@ impl<'de> Visitor<'de> for Each<'_> {
         let mut count = 0;
         while let Some(one) = list.next_element::<&RawValue>()? {
             count += 1;
-            let series =
-                if count > MOST_SERIES { Err(InvalidResponse::TooMany) } else { Series::parse(one.get()) };
+            let series = if count > MOST_SERIES {
+                Err(InvalidResponse::TooMany)
+            } else {
+                QuerySeries::parse(one.get())
+            };
             match series {
                 Ok(series) => (self.take)(series),
                 Err(invalid) => {
@@ -246,7 +249,7 @@ mod tests {
         {"metric": {"__name__": "up", "job": "linkerd-proxy"}, "values": [[1768478280, "1"], [1768478880.5, "NaN"]]},
         {"metric": {}, "values": [[1768478880.5, "+Inf"]]}]}, "warnings": ["a store is unavailable"]}"#;
 
-    fn read(result: &QueryResult) -> Vec<Series> {
+    fn read(result: &QueryResult) -> Vec<QuerySeries> {
         let mut all = Vec::new();
         result.each(&mut |series| all.push(series));
         all
