@@ -229,6 +229,25 @@ fn answers_are_those_of_the_commands_and_valid() {
     assert_eq!(gaps["document"]["coverage"]["gaps"], report["coverage"]["gaps"]);
     let target = client.call("rehearse", json!({"to": "2.19", "only": ["upgrades"]}));
     assert!(target["document"]["rehearsal"]["plan"].is_array(), "{target}");
+    let planned = client.call("rehearse", json!({"to": "2.19", "part": "plan"}));
+    let mut phases = planned["document"]["rehearsal"]["plan"].as_array().unwrap().clone();
+    let mut next = planned["page"]["nextCursor"].clone();
+    while let Some(cursor) = next.as_str() {
+        let page = client.call("next_page", json!({"cursor": cursor}));
+        phases.extend(page["document"]["rehearsal"]["plan"].as_array().unwrap().iter().cloned());
+        next = page["page"]["nextCursor"].clone();
+    }
+    let whole = ran(meshdoctor(&[
+        "check",
+        "--no-config",
+        "--to",
+        "2.19",
+        "-o",
+        "json",
+        "--bundle",
+        bundle.to_str().unwrap(),
+    ]));
+    assert_eq!(Value::Array(phases), whole.document()["rehearsal"]["plan"]);
     let checks = client.call("list", json!({"only": ["certificates"]}));
     assert_eq!(checks["document"]["schema"], "meshdoctor.list/1");
     let defects = client.call("list", json!({"defects": true}));
@@ -267,6 +286,7 @@ fn answers_are_those_of_the_commands_and_valid() {
         ("injection", injected),
         ("coverage", gaps),
         ("rehearse", target),
+        ("rehearse", planned),
         ("fix", plan),
         ("fix", script),
         ("fix", patches),

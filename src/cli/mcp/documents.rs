@@ -65,6 +65,9 @@ const FIX_TEXT: &str = r#"{
 /// The fields of a report that other answers leave out: the outcome of each check, which the verdict counts.
 pub(super) const WITHOUT: [&str; 3] = ["checks", "coverage", "redaction"];
 
+/// The fields of a report that an answer with the upgrade plan leaves out.
+pub(super) const WITHOUT_OF_PLAN: [&str; 4] = ["findings", WITHOUT[0], WITHOUT[1], WITHOUT[2]];
+
 /// The fields of a report in an answer about coverage.
 pub(super) const COVERAGE: [&str; 4] = ["schema", "subject", "verdict", "coverage"];
 

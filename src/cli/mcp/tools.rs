@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::super::args::{Confirmed, Rotated, StageArg, TrafficArg};
 use super::super::stop::Stop;
 use super::answer::ToolAnswer;
-use super::documents::{COVERAGE, DocumentKind, WITHOUT};
+use super::documents::{COVERAGE, DocumentKind, WITHOUT, WITHOUT_OF_PLAN};
 use super::session::{Ran, Session, Shape};
 
 /// Maximum size of manifests in an argument, in bytes.
@@ -22,6 +22,8 @@ const MANIFESTS: &str = "manifests.yaml";
 
 /// Reports without the outcome of each check, which the verdict counts.
 const REPORT: Shape = Shape { list: &["findings"], without: &WITHOUT, is_report: true };
+/// The upgrade plan of a report.
+const PLAN: Shape = Shape { list: &["rehearsal", "plan"], without: &WITHOUT_OF_PLAN, is_report: true };
 const fn listing(list: &'static [&'static str]) -> Shape {
     Shape { list, without: &[], is_report: false }
 }
@@ -90,7 +92,8 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "rehearse",
         title: "Preview an upgrade",
-        about: "Preview an upgrade of Linkerd: what it breaks and changes on this cluster, and the plan in order.",
+        about: "Preview an upgrade of Linkerd: what it breaks and changes on this cluster. With part plan, the phases of the \
+                plan in order, with their commands.",
         schema: schema::<RehearseArguments>,
         documents: &[DocumentKind::Report],
         call: |session, arguments| rehearse(session, &parsed(arguments)?),
@@ -233,6 +236,19 @@ struct RehearseArguments {
     /// Check only workloads in these namespaces. The control plane is always checked.
     #[serde(default)]
     namespaces: Vec<String>,
+    /// The part that is answered in pages.
+    #[serde(default)]
+    part: RehearsalPart,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum RehearsalPart {
+    /// What the upgrade breaks and changes; a long plan is shortened.
+    #[default]
+    Findings,
+    /// The phases of the plan with all of their commands, without the findings.
+    Plan,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -443,7 +459,11 @@ fn rehearse(session: &Session, arguments: &RehearseArguments) -> anyhow::Result<
         .flags("from", &arguments.from)
         .flags("only", &arguments.only)
         .flags("namespace", &arguments.namespaces);
-    answer(session, words, REPORT)
+    let shape = match arguments.part {
+        RehearsalPart::Findings => REPORT,
+        RehearsalPart::Plan => PLAN,
+    };
+    answer(session, words, shape)
 }
 
 fn with(session: &Session, arguments: &WithArguments) -> anyhow::Result<ToolAnswer> {
