@@ -187,7 +187,7 @@ fn the_answer_is_there_for_programs_and_what_is_meant_wrongly_is_refused() {
         "undefined-port"
     );
     for (to, words) in [
-        ("api", "is not a NAMESPACE/SERVICE"),
+        ("api", "has no namespace"),
         ("shop/api:0", "is not a NAMESPACE/SERVICE"),
         ("shop/none", "there is no Service shop/none with a port"),
     ] {

@@ -183,6 +183,7 @@ const LATER: &[(&str, SignedDuration)] = &[("cni-pod-pending", SignedDuration::f
 /// Kinds that were added after the recordings were made.
 const NOT_RECORDED: &[Kind] = &[
     Kind::Lease,
+    Kind::Ingress,
     Kind::NetworkPolicy,
     Kind::CiliumNetworkPolicy,
     Kind::CiliumClusterwideNetworkPolicy,

@@ -132,7 +132,7 @@ pub const ROTATE: [(u8, &str); 6] = [
 /// What 1 and 4 mean for the other commands; an empty text is a status that the command does not have.
 pub const OTHERS: [(&str, &str, &str); 8] = [
     (
-        "`check --clusters`, `--bundles`",
+        "`check --all-contexts`, several `--context`, `--bundles`",
         "a cluster, or a Link between two of them, has a finding at or above the gate",
         "no such finding, but a cluster or a Link could not be checked fully",
     ),

@@ -114,8 +114,8 @@ impl Listed for Ingress {
     const INFO: KindInfo = KindInfo {
         aliases: &["ing"],
         passes: "{spec: {ingressClassName: object, defaultBackend: {service: {name: object, port: {name: \
-                 object}}}, rules: {host: object, http: {paths: {path: text, pathType: word, backend: {service: {name: object, \
-                 port: {name: object}}}}}}}}",
+                 object}}}, rules: {host: object, http: {paths: {path: text, pathType: word, backend: {service: \
+                 {name: object, port: {name: object}}}}}}}}",
         ..KindInfo::namespaced("networking.k8s.io", "v1", "Ingress", "ingresses")
     };
 }

@@ -1,6 +1,6 @@
 //! Settings of ingress controllers that are kept, although their containers are not Linkerd's: the class and the
-//! ConfigMap that they name, whether they send requests to Services, and the source of client addresses. Every other argument, variable and key is
-//! replaced.
+//! ConfigMap that they name, whether they send requests to Services, and the source of client addresses. Every other
+//! argument, variable and key is replaced.
 
 use crate::names::is_subdomain;
 

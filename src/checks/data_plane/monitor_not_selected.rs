@@ -31,8 +31,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if monitors.is_empty() {
         return Err(Unjudged::not_applicable("no PodMonitor or ServiceMonitor is for proxies"));
     }
-    let agents = ctx.or_note(defined::<PrometheusAgent>(ctx)).unwrap_or_default();
-    let servers: Vec<&PrometheusServer> = defined::<Prometheus>(ctx)?.iter().chain(agents).collect();
+    let agents = defined::<PrometheusAgent>(ctx);
+    let known = agents.as_ref().copied().unwrap_or_default();
+    let servers: Vec<&PrometheusServer> = defined::<Prometheus>(ctx)?.iter().chain(known).collect();
+    match agents {
+        Err(missing) if servers.is_empty() => return Err(missing.into()),
+        agents => _ = ctx.or_note(agents),
+    }
     let definitions = ctx.or_note(ctx.complete_list::<CustomResourceDefinition>()).unwrap_or_default();
     if servers.is_empty() || definitions.iter().any(|one| OTHER_READERS.contains(&one.metadata.name.as_str()))
     {

@@ -11,6 +11,7 @@ use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Scope;
+use crate::model::log::Log;
 use crate::model::networks::Network;
 use crate::model::owners::Owner;
 use crate::model::refusal::LINKERDS;
@@ -57,12 +58,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
     let known = OtherNetworks::new(ctx, pods);
     let owners = ctx.owners();
+    let logs = ctx.or_note(ctx.logs()).unwrap_or_default();
     let mut groups: BTreeMap<(Owner, Severity, String), Vec<(&Pod, NetworkCause<'_>)>> = BTreeMap::new();
     for pod in meshed(ctx)? {
         if pod.spec.host_network || pod.metadata.deletion_timestamp.is_some() {
             continue;
         }
-        let logged = logged(ctx, pod, &known);
+        let logged = logged(ctx, logs, pod, &known);
         let causes = if logged.is_empty() { expected(pod, &known).into_iter().collect() } else { logged };
         for (network, client, cause) in causes {
             let skipped = skipped_subnets(pod, ANY_PORT, ctx.cni_skips());
@@ -126,10 +128,11 @@ impl OtherNetworks {
 /// The refused connections of clients that are neither pods nor nodes, by the network of the client.
 fn logged<'a>(
     ctx: &Context<'a>,
+    logs: &'a [Log],
     pod: &'a Pod,
     known: &OtherNetworks,
 ) -> Vec<(String, IpAddr, NetworkCause<'a>)> {
-    let log = log_of(ctx.log_hints(), pod, PROXY_CONTAINER);
+    let log = log_of(logs, pod, PROXY_CONTAINER);
     let (Some(log), Some(row)) = (log, ctx.knowledge.mesh_logs().get(ROW)) else { return Vec::new() };
     let mut found: BTreeMap<String, (IpAddr, Vec<FailedConnection<'a>>)> = BTreeMap::new();
     for refused in failed_connections(ctx, log, pod, row) {

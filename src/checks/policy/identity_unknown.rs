@@ -223,8 +223,8 @@ impl<'a> Identities<'_, 'a> {
         }
     }
 
-    /// What a missing account leads to: the policies that require this authentication alone, the ports that they close, and
-    /// the existing account of the same name.
+    /// What a missing account leads to: the policies that require this authentication alone, the ports that they
+    /// close, and the existing account of the same name.
     fn without_client(
         &self,
         object: &MeshTLSAuthentication,

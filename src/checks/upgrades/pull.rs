@@ -14,7 +14,8 @@ use crate::version::{CniVersion, LinkerdVersion};
 
 /// The label of the pods that try a pull.
 const LABEL: &str = "meshdoctor-pull=test";
-/// The account whose pull secrets the control plane uses, and what Pod Security and quotas of its namespace may require.
+/// The account whose pull secrets the control plane uses, and what Pod Security and quotas of its namespace may
+/// require.
 fn overrides(container: &str) -> String {
     serde_json::json!({"spec": {
         "serviceAccountName": "linkerd-destination",

@@ -4,6 +4,7 @@ use regex::Regex;
 
 use crate::annotations::{HOST_HEADER, SNIPPETS, UPSTREAM_VHOST};
 use crate::checks::extensions::{installed_in, reinstall_with};
+use crate::checks::policy::defined;
 use crate::checks::policy::ingress::Classes;
 use crate::checks::policy::ingress_header::sets_headers;
 use crate::checks::{Context, Judgement, Unjudged};
@@ -34,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let viz = installed_in(ctx, Extension::Viz)?.metadata.name.as_str();
     let deployments = ctx.partial_list::<Deployment>()?;
     let ingresses = ctx.partial_list::<Ingress>();
-    let routes = ctx.optional_list::<HTTPRoute>();
+    let routes = ctx.or_note(defined::<HTTPRoute>(ctx)).unwrap_or_default();
     let ingresses = ingresses?;
     let Some(accepted) = accepted(ctx, viz, deployments)? else { return Ok(Vec::new().into()) };
     let mut findings = Vec::new();

@@ -92,8 +92,8 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "rehearse",
         title: "Preview an upgrade",
-        about: "Preview an upgrade of Linkerd: what it breaks and changes on this cluster. With part plan, the phases of the \
-                plan in order, with their commands.",
+        about: "Preview an upgrade of Linkerd: what it breaks and changes on this cluster. With part plan, the \
+                phases of the plan in order, with their commands.",
         schema: schema::<RehearseArguments>,
         documents: &[DocumentKind::Report],
         call: |session, arguments| rehearse(session, &parsed(arguments)?),

@@ -1,5 +1,5 @@
-//! Output of a copy, and known facts about the object: its keys, its owner, the current container. [`super::CopiedValue`]
-//! decides what is written.
+//! Output of a copy, and known facts about the object: its keys, its owner, the current container.
+//! [`super::CopiedValue`] decides what is written.
 
 use std::borrow::Cow;
 

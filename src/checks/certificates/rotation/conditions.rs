@@ -9,7 +9,7 @@ use super::templates::of_templates;
 use super::texts::{not_yet, notes, summary};
 use super::{
     AnchorRole, Condition, ConditionStatus, Obstacles, Phase, PlannedStage, Progress, Rotation,
-    RotationSubject, Stage,
+    RotationSubject, Stage, condition,
 };
 use crate::certificates::{Certificate, Validity};
 use crate::checks::certificates::identity::ISSUER;
@@ -113,10 +113,6 @@ fn next(phase: Phase, of: RotationSubject, evidence: &Evidence<'_>) -> Option<St
         (Phase::AnchorUnneeded, _) => Some(Stage::RemoveAnchor),
         (Phase::AnchorRemoved, _) => Some(Stage::DropOldAnchor),
     }
-}
-
-pub(super) fn condition(text: &str, state: ConditionStatus, evidence: Vec<String>) -> Condition {
-    Condition { text: text.to_owned(), state, evidence, close: None }
 }
 
 fn conditions(

@@ -386,6 +386,11 @@ pub fn checks() -> Vec<&'static Check> {
     all().filter(|check| ids.contains(check.id)).collect()
 }
 
+/// A condition without a way to close a gap.
+fn condition(text: &str, state: ConditionStatus, evidence: Vec<String>) -> Condition {
+    Condition { text: text.to_owned(), state, evidence, close: None }
+}
+
 /// The evidence, read through the cards of checks.
 struct Reading<'a> {
     cluster: &'a Cluster,

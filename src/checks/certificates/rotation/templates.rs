@@ -1,9 +1,8 @@
 //! The pod templates that hold trust anchors of their own: `linkerd inject --manual` writes them, and a restart keeps
 //! them. Those of CronJobs and of workloads without pods show in no running proxy.
 
-use super::conditions::condition;
 use super::evidence::Evidence;
-use super::{AnchorRole, Condition, ConditionStatus, Stage};
+use super::{AnchorRole, Condition, ConditionStatus, Stage, condition};
 use crate::certificates::{BundlePrint, Certificate};
 use crate::checks::Context;
 use crate::checks::pod_owners::makers;

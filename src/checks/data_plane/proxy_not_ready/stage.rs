@@ -151,16 +151,16 @@ impl Stage {
     pub(super) fn message(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Stage::Unready => {
-                "linkerd-proxy runs but is not ready, and so is its pod: it lacks its certificate from identity, or its \
-                 configuration from destination or policy"
+                "linkerd-proxy runs but is not ready, and so is its pod: it lacks its certificate from identity, or \
+                 its configuration from destination or policy"
             }
             Stage::Unprobed => {
-                "linkerd-proxy was restarted, and the kubelet no longer runs its startup probe. The containers after it \
-                 never start, until the pod is replaced"
+                "linkerd-proxy was restarted, and the kubelet no longer runs its startup probe. The containers after \
+                 it never start, until the pod is replaced"
             }
             Stage::Lost => {
-                "linkerd-proxy was ready, but its readiness probe fails now. Its pod is not ready, and connections through \
-                 its proxy may hang or fail"
+                "linkerd-proxy was ready, but its readiness probe fails now. Its pod is not ready, and connections \
+                 through its proxy may hang or fail"
             }
             Stage::Ended => {
                 "linkerd-proxy exits after it starts, so its pod is not ready and cannot connect to anything"
@@ -174,8 +174,8 @@ impl Stage {
                  serves no traffic"
             }
             Stage::Absent => {
-                "the pod has the label linkerd.io/control-plane-ns, but no linkerd-proxy. Meshed clients expect its mesh \
-                 identity, so their connections to it fail"
+                "the pod has the label linkerd.io/control-plane-ns, but no linkerd-proxy. Meshed clients expect its \
+                 mesh identity, so their connections to it fail"
             }
             Stage::Unscheduled => {
                 "the pod does not run, because the scheduler finds no node that accepts it. Its proxy has not failed"
@@ -200,8 +200,8 @@ impl Stage {
                  pod's connections break each time"
             }
             Stage::Restarting(RestartCause::Unhealthy) => {
-                "the kubelet restarts linkerd-proxy repeatedly, because its liveness probe fails. The pod's connections \
-                 break each time"
+                "the kubelet restarts linkerd-proxy repeatedly, because its liveness probe fails. The pod's \
+                 connections break each time"
             }
             Stage::Restarting(RestartCause::Exit(code)) => {
                 return Cow::Owned(format!(
