@@ -394,14 +394,8 @@ impl<'de> Visitor<'de> for CopiedValue<'_, '_, 'de> {
             let inner = place.of_field(&key, keeps, within);
             copy.begin(&mut first, key.clone())?;
             let outer = (inner == Place::Metadata).then(|| std::mem::take(&mut copy.marks));
-            let value = CopiedValue {
-                copy: &mut *copy,
-                rule: rule.child(&key),
-                key: &key,
-                place: inner,
-                owner,
-                within,
-            };
+            let (rule, key) = (rule.child(&key), &*key);
+            let value = CopiedValue { copy: &mut *copy, rule, key, place: inner, owner, within };
             if place == Place::Container && !matches!(inner, Place::Name | Place::Image) {
                 value.raw(fields.next_value::<&'de RawValue>()?).map_err(A::Error::custom)?;
                 continue;
@@ -430,14 +424,8 @@ impl<'de> Visitor<'de> for CopiedValue<'_, '_, 'de> {
         for (key, raw) in late {
             copy.begin(&mut first, key.clone())?;
             let inner = if key == "env" { Place::Env(keeps) } else { Place::Words(keeps) };
-            let value = CopiedValue {
-                copy: &mut *copy,
-                rule: rule.child(&key),
-                key: &key,
-                place: inner,
-                owner,
-                within,
-            };
+            let (rule, key) = (rule.child(&key), &*key);
+            let value = CopiedValue { copy: &mut *copy, rule, key, place: inner, owner, within };
             value.raw(raw).map_err(A::Error::custom)?;
         }
         copy.keys.truncate(base);

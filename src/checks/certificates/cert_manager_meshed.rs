@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let findings = groups.iter().map(|(owner, pods)| {
         let waits = |pod: &&Pod| !pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
-        let ended = ended.filter(|_| pods.iter().all(|pod| waits(pod)));
+        let ended = ended.filter(|_| pods.iter().all(waits));
         finding(ctx, owner, pods, managed[0], ended)
     });
     Ok(findings.collect::<Vec<_>>().into())

@@ -50,8 +50,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Some(namespace) = namespace else { continue };
         let is_unread = |server: &&PrometheusServer| {
             let (selector, homes) = server.selectors(kind);
-            !selector.into_iter().chain(homes).any(LabelSelector::is_redacted)
-                && !(server.selects(kind, monitor) && looks_into(server, kind, namespace))
+            let is_redacted = selector.into_iter().chain(homes).any(LabelSelector::is_redacted);
+            let is_read = server.selects(kind, monitor) && looks_into(server, kind, namespace);
+            !(is_redacted || is_read)
         };
         if servers.iter().all(is_unread) {
             unread.entry((&namespace.metadata.name, kind)).or_default().push(monitor);

@@ -34,6 +34,9 @@ const ANY_PORT: u16 = 80;
 /// Maximum number of quoted pods.
 const QUOTED: usize = 2;
 
+/// A pod with the reason to expect connections from a network inside it.
+type PodCause<'a> = (&'a Pod, NetworkCause<'a>);
+
 /// The reason to expect connections from a network inside a pod, the strongest last.
 enum NetworkCause<'a> {
     /// The pod of a virtual machine.
@@ -59,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let known = OtherNetworks::new(ctx, pods);
     let owners = ctx.owners();
     let logs = ctx.or_note(ctx.logs()).unwrap_or_default();
-    let mut groups: BTreeMap<(Owner, Severity, String), Vec<(&Pod, NetworkCause<'_>)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Owner, Severity, String), Vec<PodCause<'_>>> = BTreeMap::new();
     for pod in meshed(ctx)? {
         if pod.spec.host_network || pod.metadata.deletion_timestamp.is_some() {
             continue;
