@@ -189,7 +189,7 @@ fn the_answer_is_there_for_programs_and_what_is_meant_wrongly_is_refused() {
     for (to, words) in [
         ("api", "has no namespace"),
         ("shop/api:0", "is not a NAMESPACE/SERVICE"),
-        ("shop/none", "there is no Service shop/none with a port"),
+        ("shop/none", "no Service shop/none with a port exists"),
     ] {
         let (status, text) = run_with(&["policy", "--to", to], "");
         assert!(status == 2 && text.contains(words), "{to}: {status} {text}");

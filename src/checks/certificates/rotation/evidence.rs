@@ -2,8 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::proxies::{Bundled, Lifetime, Proxy, proxies};
-use super::templates::templates;
+use super::proxies::{Bundled, Lifetime, Proxy, proxies, templates};
 use super::{
     AnchorRole, ConditionStatus, EVENTS, EXTERNAL, LINKS, METRICS, Reading, RotationSubject, Statements,
     TEMPLATES,

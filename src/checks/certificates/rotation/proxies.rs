@@ -8,6 +8,7 @@ use super::ConditionStatus;
 use crate::certificates::{BundlePrint, Certificate};
 use crate::checks::Context;
 use crate::checks::diagnosed;
+use crate::checks::pod_owners::makers;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, written};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::CertificateRefreshedAt;
@@ -15,7 +16,7 @@ use crate::missing::Missing;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
 use crate::objects::Pod;
-use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::container::{PROXY_CONTAINER, TRUST_ANCHORS};
 
 /// The containers of the control plane that read the bundle when they start.
 const READERS: [&str; 2] = ["identity", PROXY_CONTAINER];
@@ -101,6 +102,20 @@ pub(super) fn proxies<'a>(
     }
     found.sort_by(|a, b| a.owner.cmp(&b.owner).then_with(|| a.pod.metadata.name.cmp(&b.pod.metadata.name)));
     Ok(found)
+}
+
+/// The workloads whose templates hold trust anchors, with these. Reads what [`makers`] does.
+///
+/// # Errors
+/// Pods are unavailable.
+pub(super) fn templates(ctx: &Context<'_>) -> Result<Vec<(Owner, BundlePrint)>, Missing> {
+    let with_template = makers(ctx)?.iter().filter(|maker| maker.has_template());
+    let meshed = with_template.filter(|maker| maker.meta.label(COMPONENT).is_none());
+    let held = meshed.filter_map(|maker| {
+        let text = maker.spec.proxy()?.variable(TRUST_ANCHORS)?.value.as_deref()?;
+        Some((maker.owner.clone(), text.parse().ok()?))
+    });
+    Ok(held.collect())
 }
 
 fn refreshed(metrics: &ProxyMetrics) -> Option<(Timestamp, bool)> {

@@ -4,30 +4,10 @@
 use super::evidence::Evidence;
 use super::{AnchorRole, Condition, ConditionStatus, Stage, condition};
 use crate::certificates::{BundlePrint, Certificate};
-use crate::checks::Context;
-use crate::checks::pod_owners::makers;
 use crate::checks::words::some;
-use crate::missing::Missing;
-use crate::model::installed::COMPONENT;
-use crate::model::owners::Owner;
-use crate::objects::container::TRUST_ANCHORS;
 
 /// Maximum number of named workloads.
 const NAMED: usize = 4;
-
-/// The workloads whose templates hold trust anchors, with these. Reads what [`makers`] does.
-///
-/// # Errors
-/// Pods are unavailable.
-pub(super) fn templates(ctx: &Context<'_>) -> Result<Vec<(Owner, BundlePrint)>, Missing> {
-    let with_template = makers(ctx)?.iter().filter(|maker| maker.has_template());
-    let meshed = with_template.filter(|maker| maker.meta.label(COMPONENT).is_none());
-    let held = meshed.filter_map(|maker| {
-        let text = maker.spec.proxy()?.variable(TRUST_ANCHORS)?.value.as_deref()?;
-        Some((maker.owner.clone(), text.parse().ok()?))
-    });
-    Ok(held.collect())
-}
 
 /// The templates hold an anchor that stays. `None` if none holds anchors.
 pub(super) fn of_templates(evidence: &Evidence<'_>, stage: Stage) -> Option<Condition> {
