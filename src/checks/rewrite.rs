@@ -352,7 +352,7 @@ fn creators(owner: &Owner) -> Call {
 }
 
 /// The kind of an owner, and the owner if it is known; `None` if its template cannot be changed with a command.
-fn workload<'a>(ctx: &Context<'a>, owner: &Owner) -> Option<(Kind, Option<&'a Workload>)> {
+pub(super) fn workload<'a>(ctx: &Context<'a>, owner: &Owner) -> Option<(Kind, Option<&'a Workload>)> {
     let (kind, all): (_, &[Workload]) = match owner.kind.as_str() {
         "Deployment" => (Kind::Deployment, ctx.optional_list::<Deployment>()),
         "StatefulSet" => (Kind::StatefulSet, ctx.optional_list::<StatefulSet>()),

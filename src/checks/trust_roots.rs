@@ -15,7 +15,7 @@ use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::objects::container::{EnvVar, TRUST_ANCHORS};
-use crate::objects::{ConfigMap, Deployment, Meta, Pod};
+use crate::objects::{ConfigMap, Deployment, Meta, Pod, PodSpec};
 
 /// The ConfigMap from which identity and the injector read the trust anchors.
 pub(super) const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
@@ -58,16 +58,21 @@ pub(super) fn is_hash_of(hash: &str, text: &str) -> bool {
 
 /// The fingerprints of the bundle that a pod's proxy was created with; `None` if they are not available.
 pub(super) fn written(pod: &Pod) -> Option<&str> {
-    variable(pod)?.value.as_deref()
+    written_in(&pod.spec)
+}
+
+/// The fingerprints of the bundle with which the specification of a pod creates its proxy, if it contains one.
+pub(super) fn written_in(spec: &PodSpec) -> Option<&str> {
+    variable(spec)?.value.as_deref()
 }
 
 /// Whether the bundle that a pod's proxy was created with is redacted.
 pub(super) fn is_hidden(pod: &Pod) -> bool {
-    variable(pod).is_some_and(|variable| variable.value.is_none())
+    variable(&pod.spec).is_some_and(|variable| variable.value.is_none())
 }
 
-fn variable(pod: &Pod) -> Option<&EnvVar> {
-    pod.spec.proxy()?.variable(TRUST_ANCHORS)
+fn variable(spec: &PodSpec) -> Option<&EnvVar> {
+    spec.proxy()?.variable(TRUST_ANCHORS)
 }
 
 /// Whether the chart writes the trust anchors, rather than trust-manager or a similar tool; `None` if the

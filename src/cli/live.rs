@@ -124,10 +124,7 @@ mod connected {
                         () = signals.next() => return Err(interrupted().into()),
                     };
                     progress.traffic(&source.base().traffic());
-                    if let Some(stop) = stops(&collected.cluster) {
-                        return Err(stop.into());
-                    }
-                    Ok((collected, source.origin()))
+                    Ok((collected?, source.origin()))
                 })
             })
         })?;
@@ -225,12 +222,15 @@ mod connected {
         "no running pod of the viz extension's Prometheus was found; give its URL with --prometheus";
 
     /// Collects the evidence; metrics and logs last, since the processes to read follow from the rest.
+    ///
+    /// # Errors
+    /// Nothing could be read, and metrics and logs would not change that.
     async fn collect_in_turn(
         source: &Layered<Live>,
         reading: &Reading<'_>,
         later: Later<'_>,
         (saver, progress): (Option<&dyn Saver>, &dyn Observer),
-    ) -> Collected {
+    ) -> Result<Collected, Stop> {
         let mut items = reading.items.clone();
         if later.logs.is_some() {
             items.remove(&Item::Logs);
@@ -240,8 +240,8 @@ mod connected {
         }
         let options = &reading.options;
         let mut collected = collect(source, &items, options, saver, progress).await;
-        if (later.stops)(&collected.cluster).is_some() {
-            return collected;
+        if let Some(stop) = (later.stops)(&collected.cluster) {
+            return Err(stop);
         }
         let alone = || Layered::new(NodeEvidence::default(), None);
         if let Some(metrics) = later.metrics {
@@ -258,7 +258,7 @@ mod connected {
             let item = BTreeSet::from([Item::Logs]);
             collected.add(collect(&logs, &item, options, saver, progress).await);
         }
-        collected
+        Ok(collected)
     }
 
     /// Prints the pods that `--node-pods` would create.

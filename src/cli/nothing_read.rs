@@ -71,7 +71,7 @@ fn unread(cluster: &Cluster) -> Option<Vec<Missing>> {
     let mut missing = Vec::new();
     for answer in answers {
         match &answer.fetched {
-            // An absent kind says nothing about the others.
+            // Other kinds may still be served.
             Fetched::Missing { reason: Why::NotServed } => {}
             Fetched::Missing { reason } => {
                 missing.push(Missing::whole(answer.request.clone(), reason.clone()))

@@ -91,7 +91,7 @@ pub fn is_packed(head: &[u8]) -> bool {
 }
 
 /// The magic bytes of gzip, zstd and zip.
-const GZIP: &[u8] = &[0x1F, 0x8B];
+pub const GZIP: &[u8] = &[0x1F, 0x8B];
 const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 const ZIP: &[u8] = b"PK\x03\x04";
 

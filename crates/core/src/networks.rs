@@ -16,6 +16,16 @@ pub struct Network(IpNet);
 pub struct NotANetwork(pub String);
 
 impl Network {
+    /// The network of one address.
+    pub fn of_address(address: IpAddr) -> Network {
+        Network(IpNet::from(address))
+    }
+
+    /// Whether it contains every address of its family.
+    pub fn is_everything(&self) -> bool {
+        self.0.prefix_len() == 0
+    }
+
     /// Whether it contains the address.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address)

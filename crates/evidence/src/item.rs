@@ -46,6 +46,11 @@ impl Extension {
     /// All extensions.
     pub const ALL: [Extension; 3] = [Extension::Viz, Extension::Multicluster, Extension::Jaeger];
 
+    /// The extension of this name.
+    pub fn from_name(name: &str) -> Option<Extension> {
+        Extension::ALL.into_iter().find(|extension| extension.name() == name)
+    }
+
     /// Its name, the value of [`EXTENSION_LABEL`].
     pub const fn name(self) -> &'static str {
         match self {
@@ -102,7 +107,7 @@ impl Scope {
             "cni" => Scope::Cni,
             "links" => Scope::Links,
             "ingress-controllers" => Scope::IngressControllers,
-            other => match Extension::ALL.into_iter().find(|extension| extension.name() == other) {
+            other => match Extension::from_name(other) {
                 Some(extension) => Scope::Extension(extension),
                 None => Scope::Fixed(other.to_owned()),
             },

@@ -76,7 +76,17 @@ pub fn balancers(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
 /// The load balancers for Services that are in fail-fast at the later of two reads, or failed requests or entered it
 /// between them.
 pub fn failing(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
-    states(metrics).into_values().filter_map(State::failing).collect()
+    failing_and_partial(metrics).0
+}
+
+/// The same, and those that reach only some of their endpoints.
+pub fn failing_and_partial(metrics: &ProxyMetrics) -> (Vec<FailFastBalancer<'_>>, Vec<PartialBalancer<'_>>) {
+    let (mut failing, mut partial) = (Vec::new(), Vec::new());
+    for state in states(metrics).into_values() {
+        partial.extend(state.partial());
+        failing.extend(state.failing());
+    }
+    (failing, partial)
 }
 
 /// A load balancer for a Service that reaches some of its endpoints at the later of two reads, and not the others.
@@ -101,11 +111,6 @@ impl<'m> PartialBalancer<'m> {
     pub fn port(&self) -> &'m str {
         self.series.label("backend_port")
     }
-}
-
-/// The load balancers for Services with ready and pending endpoints at the later of two reads.
-pub fn partial(metrics: &ProxyMetrics) -> Vec<PartialBalancer<'_>> {
-    states(metrics).into_values().filter_map(State::partial).collect()
 }
 
 /// The state of each load balancer.
@@ -164,8 +169,8 @@ impl<'m> State<'m> {
             is_shut,
         })
     }
-    fn partial(self) -> Option<PartialBalancer<'m>> {
-        let State { series, ready, pending, was_pending, .. } = self;
+    fn partial(&self) -> Option<PartialBalancer<'m>> {
+        let State { series, ready, pending, was_pending, .. } = *self;
         let series = series.filter(|series| series.label("backend_kind") == "Service")?;
         (ready > 0.0 && pending > 0.0).then_some(PartialBalancer {
             series,

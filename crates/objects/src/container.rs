@@ -231,6 +231,12 @@ impl Container {
         self.variable(name)?.value.as_deref()
     }
 
+    /// Its memory limit, as a Kubernetes quantity, if it has one.
+    pub fn memory_limit(&self) -> Option<&str> {
+        let limit = self.resources.as_ref()?.limits.memory.as_str();
+        (!limit.is_empty()).then_some(limit)
+    }
+
     /// Value of an argument with its dashes, written as `--name=value` or as two arguments.
     pub fn argument(&self, name: &str) -> Option<&str> {
         let mut args = self.args.iter();

@@ -52,6 +52,13 @@ impl LabelSelector {
             })
     }
 
+    /// The labels that it requires, if it requires nothing else and they can be written again.
+    pub fn only_labels(&self) -> Option<Vec<(&str, &str)>> {
+        let is_simple = self.match_expressions.is_empty() && !self.is_redacted();
+        let labels = || self.match_labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        is_simple.then(|| labels().collect())
+    }
+
     /// Whether a key or a value of it was redacted, so that it cannot be written again.
     pub fn is_redacted(&self) -> bool {
         let labels = self.match_labels.iter().any(|(key, value)| is_marked(key) || is_marked(value));

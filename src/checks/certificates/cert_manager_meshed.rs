@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::identity::{BUNDLE, ISSUER, TRUST_ROOTS, identity_deployment, issuer};
-use super::managed_anchor::holds;
+use super::identity::{BUNDLE, TRUST_ROOTS, identity_deployment, issuer};
+use super::managed_anchor::{holds, is_of_issuer};
 use crate::certificates::{Validity, from_restored_bundle};
 use crate::checks::policy::defined;
 use crate::checks::restart::is_injected_by_hand;
@@ -16,12 +16,13 @@ use crate::model::injection::INJECT;
 use crate::model::managed_by::ManagedBy;
 use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{CertManagerCertificate, ConfigMap, Deployment, ManagedCertificate, Pod};
+use crate::objects::{CertManagerCertificate, ConfigMap, ManagedCertificate, Pod};
+use crate::version::ImageRef;
 
 /// Maximum number of quoted pods.
 const QUOTED: usize = 2;
-/// The repository of the controller's image.
-const IMAGE: &str = "/cert-manager-controller";
+/// The name of the controller's image.
+const IMAGE: &str = "cert-manager-controller";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let managed = managed(ctx)?;
@@ -40,11 +41,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         false => managed.iter().copied().find(|one| is_expired(ctx, one)),
     };
     let findings = groups.iter().map(|(owner, pods)| {
-        let waits = |pod: &&Pod| !pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
-        let ended = ended.filter(|_| pods.iter().all(waits));
+        let ended = ended.filter(|_| !pods.iter().any(|pod| has_ready_proxy(pod)));
         finding(ctx, owner, pods, managed[0], ended)
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn has_ready_proxy(pod: &Pod) -> bool {
+    pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready)
 }
 
 /// Links the renewal of a certificate to the controller that does not run.
@@ -55,27 +59,20 @@ pub(super) fn renewal_of(managed: &ManagedCertificate) -> Tie {
 
 /// The Certificates of the issuer, then those of trust anchors.
 fn managed<'a>(ctx: &Context<'a>) -> Result<Vec<&'a ManagedCertificate>, Unjudged> {
-    let home = ctx.namespaces().control_plane.as_str();
     let all = defined::<CertManagerCertificate>(ctx)?;
-    let is_issuer =
-        |one: &&ManagedCertificate| one.metadata.namespace == home && one.spec.secret_name.as_str() == ISSUER;
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
     let anchors = roots.and_then(|roots| from_restored_bundle(roots.data.get(BUNDLE)?).ok());
     let anchors = anchors.unwrap_or_default();
     let is_anchor = |one: &&ManagedCertificate| anchors.iter().any(|anchor| holds(one, anchor));
-    let of_issuer = all.iter().filter(is_issuer);
-    let of_anchor = all.iter().filter(|one| !is_issuer(one)).filter(is_anchor);
-    Ok(of_issuer.chain(of_anchor).collect())
+    let (mut found, others): (Vec<_>, Vec<_>) = all.iter().partition(|one| is_of_issuer(ctx, one));
+    found.extend(others.into_iter().filter(is_anchor));
+    Ok(found)
 }
 
 /// Whether a pod runs the controller of cert-manager, which issues and renews.
 fn is_controller(pod: &Pod) -> bool {
     let label = |key: &str, value: &str| pod.metadata.label(key) == Some(value);
-    let is_of_image = |image: &str| {
-        let path = image.split('@').next().unwrap_or_default();
-        path.rsplit_once('/')
-            .is_some_and(|(_, last)| format!("/{}", last.split(':').next().unwrap_or_default()) == IMAGE)
-    };
+    let is_of_image = |image: &str| image.parse::<ImageRef>().is_ok_and(|image| image.name() == IMAGE);
     !pod.is_finished()
         && pod.metadata.deletion_timestamp.is_none()
         && (pod.spec.containers.iter().any(|container| is_of_image(&container.image))
@@ -85,10 +82,10 @@ fn is_controller(pod: &Pod) -> bool {
 
 /// Whether the certificate of a Certificate has expired: that of the issuer by its Secret, if available.
 fn is_expired(ctx: &Context<'_>, managed: &ManagedCertificate) -> bool {
-    let home = ctx.namespaces().control_plane.as_str();
-    let is_issuer = managed.metadata.namespace == home && managed.spec.secret_name.as_str() == ISSUER;
     match issuer(ctx) {
-        Ok(issuer) if is_issuer => issuer.certificate().validity(ctx.now()) == Validity::Over,
+        Ok(issuer) if is_of_issuer(ctx, managed) => {
+            issuer.certificate().validity(ctx.now()) == Validity::Over
+        }
         _ => managed.status.not_after.get().is_some_and(|at| at < ctx.now()),
     }
 }
@@ -117,12 +114,8 @@ fn finding(
     let object = format!("Certificate {namespace}/{name}");
     let proxies = pods.iter().take(QUOTED).map(|pod| {
         let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-        let ready = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
-        Evidence::field(
-            object,
-            format!("containers[{PROXY_CONTAINER}]"),
-            if ready { "ready" } else { "not ready" },
-        )
+        let state = if has_ready_proxy(pod) { "ready" } else { "not ready" };
+        Evidence::field(object, format!("containers[{PROXY_CONTAINER}]"), state)
     });
     let finding = ctx
         .finding(owner.subject(names), message)
@@ -138,10 +131,8 @@ fn finding(
 fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], is_blocked: bool) -> Remedy {
     let by_hand = pods.iter().any(|pod| is_injected_by_hand(pod));
     let target = owner.restartable();
-    let known = ctx.optional_list::<Deployment>().iter().map(|one| &one.metadata);
-    let known = known.filter(|_| owner.kind == "Deployment");
-    let known = known.into_iter().find(|meta| meta.key() == (owner.namespace.as_str(), owner.name.as_str()));
-    let git = known.and_then(|meta| ManagedBy::from_metadata(meta).in_git());
+    let known = rewrite::workload(ctx, owner).and_then(|(_, known)| known);
+    let git = known.and_then(|known| ManagedBy::from_metadata(&known.metadata).in_git());
     let act = "Remove the proxy from the pod template, which contains it";
     let remedy = match (&target, git) {
         _ if !by_hand => Remedy::new(),

@@ -4,7 +4,8 @@ use jiff::SignedDuration;
 
 use super::algorithms::unsupported_curve;
 use super::cert_manager_meshed::renewal_of;
-use super::identity::{ISSUER, identity_deployment, issuer};
+use super::identity::{identity_deployment, issuer};
+use super::managed_anchor::is_of_issuer;
 use crate::certificates::Key;
 use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement, Unjudged};
@@ -19,10 +20,8 @@ const ALGORITHM: &str = "ECDSA";
 const NOW: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let home = ctx.namespaces().control_plane.as_str();
-    let is_issuer =
-        |one: &&ManagedCertificate| one.metadata.namespace == home && one.spec.secret_name.as_str() == ISSUER;
-    let managed: Vec<_> = defined::<CertManagerCertificate>(ctx)?.iter().filter(is_issuer).collect();
+    let all = defined::<CertManagerCertificate>(ctx)?.iter();
+    let managed: Vec<_> = all.filter(|managed| is_of_issuer(ctx, managed)).collect();
     if managed.is_empty() {
         return Err(Unjudged::not_applicable("cert-manager does not issue the issuer"));
     }

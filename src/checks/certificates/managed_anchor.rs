@@ -42,12 +42,15 @@ fn bundle_in_force<'a>(ctx: &Context<'a>) -> Option<(&'a ConfigMap, &'a TrustBun
     Some((roots, bundle))
 }
 
+/// Whether cert-manager writes the Secret of the issuer from a Certificate.
+pub(super) fn is_of_issuer(ctx: &Context<'_>, managed: &ManagedCertificate) -> bool {
+    managed.metadata.namespace == *ctx.namespaces().control_plane
+        && managed.spec.secret_name.as_str() == ISSUER
+}
+
 /// The Certificate of the issuer, if cert-manager issues it.
 pub(super) fn of_issuer<'a>(ctx: &Context<'a>) -> Option<&'a ManagedCertificate> {
-    let home = ctx.namespaces().control_plane.as_str();
-    let own =
-        |one: &&ManagedCertificate| one.metadata.namespace == home && one.spec.secret_name.as_str() == ISSUER;
-    ctx.for_steps::<CertManagerCertificate>().iter().find(own)
+    ctx.for_steps::<CertManagerCertificate>().iter().find(|managed| is_of_issuer(ctx, managed))
 }
 
 /// A Secret among the sources, and its entry.

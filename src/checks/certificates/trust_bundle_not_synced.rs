@@ -124,12 +124,7 @@ fn omitted(ctx: &Context<'_>, bundle: &TrustBundle, labels: &Texts) -> Option<Fi
 
 /// The labels of a selector that has nothing else, and that a namespace can be given.
 fn by_labels(selector: &LabelSelector) -> Option<Vec<(&str, &str)>> {
-    let pairs: Vec<(&str, &str)> =
-        selector.match_labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-    let is_settable = selector.match_expressions.is_empty()
-        && !selector.is_redacted()
-        && pairs.iter().all(|(key, _)| *key != OWN_NAME);
-    is_settable.then_some(pairs)
+    selector.only_labels().filter(|labels| labels.iter().all(|(key, _)| *key != OWN_NAME))
 }
 
 /// The finding for a Bundle that trust-manager cannot build or write.

@@ -12,7 +12,7 @@ use crate::model::installed::COMPONENT;
 use crate::model::moments;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::Terminated;
-use crate::objects::{ContainerStatus, Deployment, Pod};
+use crate::objects::{Container, ContainerStatus, Deployment, Pod};
 
 /// Maximum number of containers quoted in evidence.
 const QUOTED: usize = 3;
@@ -110,10 +110,7 @@ fn finding(
     };
     let evidence = group.iter().take(QUOTED).flat_map(|(pod, status)| {
         let object = format!("Pod {home}/{}", pod.metadata.name);
-        let limit = pod.spec.container(container).and_then(|container| {
-            let limit = container.resources.as_ref()?.limits.memory.as_str();
-            (!limit.is_empty()).then(|| limit.to_owned())
-        });
+        let limit = pod.spec.container(container).and_then(Container::memory_limit);
         let limit = limit.filter(|_| why == Why::Memory).map(|limit| {
             Evidence::field(&object, format!("spec.containers[{container}].resources.limits.memory"), limit)
         });

@@ -12,7 +12,7 @@ use crate::item::{EXTENSION_LABEL, Extension};
 use crate::model::moments;
 use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{ContainerStatus, Pod};
+use crate::objects::{Container, ContainerStatus, Pod};
 
 /// Maximum number of containers quoted in evidence.
 const QUOTED: usize = 3;
@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let extension_of = |pod: &Pod| {
         let name = pod.metadata.label(EXTENSION_LABEL)?;
-        let extension = Extension::ALL.into_iter().find(|one| one.name() == name)?;
+        let extension = Extension::from_name(name)?;
         homes.get(name)?.contains(&pod.metadata.namespace.as_str()).then_some(extension)
     };
     let owners = ctx.owners();
@@ -82,13 +82,10 @@ fn finding(
             "a container of the extension {extension} restarts repeatedly. It is ready in between, but {gap}"
         ),
     };
-    let limit = first.spec.container(container).and_then(|one| {
-        let limit = one.resources.as_ref()?.limits.memory.as_str();
-        (!limit.is_empty()).then(|| limit.to_owned())
-    });
+    let limit = first.spec.container(container).and_then(Container::memory_limit);
     let path = format!("spec.containers[{container}].resources.limits.memory");
     let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
-    let shown = Evidence::field(object, path, limit.as_deref().unwrap_or("not set"));
+    let shown = Evidence::field(object, path, limit.unwrap_or("not set"));
     let names = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     let remedy = match why {
         Why::Memory => more_memory(ctx, owner, extension, (component(first), container), limit.is_some()),

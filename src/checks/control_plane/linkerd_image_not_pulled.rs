@@ -15,6 +15,7 @@ use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
 use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
 use crate::objects::{ContainerStatus, Event, Pod};
+use crate::version::ImageRef;
 
 /// Waiting reasons of containers without an image.
 const REASONS: [&str; 5] =
@@ -289,8 +290,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
 
 /// The extension that a pod is part of.
 fn extension_of(pod: &Pod) -> Option<Extension> {
-    let name = pod.metadata.label(EXTENSION_LABEL)?;
-    Extension::ALL.into_iter().find(|extension| extension.name() == name)
+    Extension::from_name(pod.metadata.label(EXTENSION_LABEL)?)
 }
 
 /// The names of images of others that the charts of extensions use.
@@ -298,9 +298,8 @@ const OF_OTHERS: [&str; 4] = ["pause", "prometheus", "all-in-one", "opentelemetr
 
 /// Whether an image in a pod of an extension is of Linkerd, under any registry.
 fn is_of_linkerd(image: &str) -> bool {
-    let path = image.split('@').next().unwrap_or_default();
-    let last = path.rsplit('/').next().unwrap_or_default();
-    !OF_OTHERS.iter().any(|name| last.split(':').next().is_some_and(|last| last.starts_with(name)))
+    let image = image.parse::<ImageRef>();
+    !image.is_ok_and(|image| OF_OTHERS.iter().any(|name| image.name().starts_with(name)))
 }
 
 /// The steps that give an extension a pull secret. Its chart sets it for the ServiceAccounts of the extension.

@@ -68,10 +68,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut by_service: BTreeMap<(&str, &str), Vec<FailingClient<'_>>> = BTreeMap::new();
     let mut partial: BTreeMap<(&str, &str), Vec<(&Pod, PartialBalancer<'_>)>> = BTreeMap::new();
     for (client, metrics) in all {
-        for one in fail_fast::partial(metrics) {
+        let (failing, some) = fail_fast::failing_and_partial(metrics);
+        for one in some {
             partial.entry(one.service()).or_default().push((client, one));
         }
-        for shut in fail_fast::failing(metrics) {
+        for shut in failing {
             FailingClient::add(by_service.entry(shut.service()).or_default(), client, metrics, shut);
         }
     }
@@ -153,20 +154,23 @@ fn some_unreachable(
                 .run(
                     StepKind::Command,
                     "Check the path from the client to the Service",
-                    meshdoctor()
-                        .words("reach --proxies")
-                        .operand(name_of(client))
-                        .operand(format!("{name}.{namespace}:{}", worst.port())),
+                    traced(name_of(client), service, worst.port()),
                 ),
         );
-    Some(match breaker {
-        Some(key) => finding.evidence(Evidence::field(
-            format!("Service {namespace}/{name}"),
-            format!("metadata.annotations[{key}]"),
-            service.metadata.annotation(key).unwrap_or_default(),
-        )),
-        None => finding,
-    })
+    Some(finding.evidences(breaker.map(|key| setting(service, key))))
+}
+
+/// The annotation of a Service that configures its circuit breakers.
+fn setting(service: &Service, key: &str) -> Evidence {
+    let (namespace, name) = service.metadata.key();
+    let value = service.metadata.annotation(key).unwrap_or_default();
+    Evidence::field(format!("Service {namespace}/{name}"), format!("metadata.annotations[{key}]"), value)
+}
+
+/// The command that traces the path from a client to a port of a Service.
+fn traced(client: String, service: &Service, port: &str) -> Call {
+    let (namespace, name) = service.metadata.key();
+    meshdoctor().words("reach --proxies").operand(client).operand(format!("{name}.{namespace}:{port}"))
 }
 
 /// The finding for a Service with circuit breakers. An open one looks like an endpoint that accepts no connection.
@@ -175,7 +179,6 @@ fn broken(ctx: &Context<'_>, service: &Service, shut: &[FailingClient<'_>], key:
     let is_shut = shut.iter().any(|one| one.shut.is_shut);
     let failed: u64 = shut.iter().map(|one| one.shut.failed.max(u64::from(one.shut.has_entered))).sum();
     let subject = Subject::object(Kind::Service, namespace, name);
-    let value = service.metadata.annotation(key).unwrap_or_default();
     let finding = ctx
         .finding(
             subject,
@@ -186,11 +189,7 @@ fn broken(ctx: &Context<'_>, service: &Service, shut: &[FailingClient<'_>], key:
         .severity(Severity::Warning)
         .likely()
         .evidences(shut.iter().take(QUOTED).map(FailingClient::quoted))
-        .evidence(Evidence::field(
-            format!("Service {namespace}/{name}"),
-            format!("metadata.annotations[{key}]"),
-            value,
-        ))
+        .evidence(setting(service, key))
         .remedy(
             Remedy::new()
                 .run(
@@ -261,10 +260,7 @@ fn finding(
                 .run(
                     StepKind::Command,
                     "Check the path from a client to the Service",
-                    meshdoctor()
-                        .words("reach --proxies")
-                        .operand(from)
-                        .operand(format!("{name}.{namespace}:{}", shut.first().map_or("", |one| one.shut.port()))),
+                    traced(from, service, shut.first().map_or("", |one| one.shut.port())),
                 )
                 .step(
                     StepKind::Note,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::checks::policy::defined;
 use crate::checks::words::and_more;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
+use crate::command::{Call, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::objects::{
     CustomResourceDefinition, Kind, LabelSelector, Monitor, Namespace, PodMonitor, Prometheus,
@@ -95,14 +95,11 @@ fn finding(
         remedy = labelled(remedy, kind, home, &names, selector);
     }
     if !looks_into(server, kind, namespace) {
-        remedy = match homes.and_then(labels) {
+        remedy = match homes.and_then(LabelSelector::only_labels) {
             Some(labels) => remedy.run(
                 StepKind::Command,
                 "Add the label of selected namespaces. Change the source of the Namespace too",
-                labels.iter().fold(
-                    kubectl().words("label --overwrite namespace").operand(home),
-                    |call, (key, value)| call.arg(format!("{key}={value}")),
-                ),
+                with_labels(kubectl().words("label --overwrite namespace").operand(home), &labels),
             ),
             None => remedy.step(
                 StepKind::Note,
@@ -110,7 +107,8 @@ fn finding(
             ),
         };
     }
-    let shown = |selector: Option<&LabelSelector>, none: &str| match selector.map(labels) {
+    let shown = |selector: Option<&LabelSelector>, none: &str| match selector.map(LabelSelector::only_labels)
+    {
         Some(Some(labels)) if labels.is_empty() => "all".to_owned(),
         Some(Some(labels)) => {
             labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ")
@@ -140,7 +138,7 @@ fn labelled(
     names: &[&str],
     selector: Option<&LabelSelector>,
 ) -> Remedy {
-    let Some(labels) = selector.and_then(labels) else {
+    let Some(labels) = selector.and_then(LabelSelector::only_labels) else {
         return remedy.step(
             StepKind::Note,
             "Add labels to the monitor that the selector of Prometheus matches (in Linkerd's chart: \
@@ -153,12 +151,11 @@ fn labelled(
     remedy.run(
         StepKind::Command,
         "Add the label that Prometheus selects. Set it in the source too (in Linkerd's chart: podMonitor.labels)",
-        labels.iter().fold(call, |call, (key, value)| call.arg(format!("{key}={value}"))),
+        with_labels(call, &labels),
     )
 }
 
-/// The labels that a selector requires, if it names all of them.
-fn labels(selector: &LabelSelector) -> Option<Vec<(&str, &str)>> {
-    let simple = selector.match_expressions.is_empty() && !selector.is_redacted();
-    simple.then(|| selector.match_labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect())
+/// A call of `kubectl label` with its labels.
+fn with_labels(call: Call, labels: &[(&str, &str)]) -> Call {
+    labels.iter().fold(call, |call, (key, value)| call.arg(format!("{key}={value}")))
 }

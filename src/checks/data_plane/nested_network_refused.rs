@@ -123,7 +123,7 @@ impl OtherNetworks {
                 vec![format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")]
             }
         };
-        let single = || format!("{client}/{}", if client.is_ipv4() { 32 } else { 128 });
+        let single = || Network::of_address(client).to_string();
         candidates.into_iter().find(|network| self.is_apart(network)).unwrap_or_else(single)
     }
 }

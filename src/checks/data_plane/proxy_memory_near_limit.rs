@@ -20,8 +20,7 @@ const MB: f64 = 1_048_576.0;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let limited = proxies(ctx)?.into_iter().filter_map(|(pod, metrics)| {
-        let limit = pod.spec.proxy()?.resources.as_ref()?.limits.memory.as_str();
-        let bytes = quantity::read(limit).filter(|bytes| *bytes > 0.0)?;
+        let bytes = quantity::read(pod.spec.proxy()?.memory_limit()?).filter(|bytes| *bytes > 0.0)?;
         Some((pod, metrics, bytes))
     });
     let limited: Vec<_> = limited.collect();

@@ -29,7 +29,7 @@ const PORTS: [(&str, u16); 2] = [("http", 80), ("https", 443)];
 /// Maximum number of quoted Ingresses.
 const QUOTED: usize = 3;
 
-/// What a list of ranges does if all clients have the address of the controller.
+/// The effect of a list of ranges if all clients have the address of the controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ListEffect {
     /// It denies every client.
@@ -105,17 +105,10 @@ fn annotated(ingress: &Ingress) -> impl Iterator<Item = (&'static str, &str)> {
 /// be read.
 fn effect(key: &str, list: &str, own: IpAddr) -> Option<ListEffect> {
     let ranges = list.split(',').map(str::trim).filter(|range| !range.is_empty());
-    let networks: Option<Vec<Network>> = ranges
-        .map(|range| -> Option<Network> {
-            match range.parse::<IpAddr>() {
-                Ok(address) => format!("{address}/{}", if address.is_ipv4() { 32 } else { 128 }).parse().ok(),
-                Err(_) => range.parse().ok(),
-            }
-        })
-        .collect();
+    let networks: Option<Vec<Network>> =
+        ranges.map(|range| range.parse().map(Network::of_address).or_else(|_| range.parse()).ok()).collect();
     let networks = networks.filter(|networks| !networks.is_empty())?;
-    let everything = |network: &Network| matches!(network.to_string().as_str(), "0.0.0.0/0" | "::/0");
-    if networks.iter().any(everything) {
+    if networks.iter().any(Network::is_everything) {
         return None;
     }
     let contains = networks.iter().any(|network| network.contains(own));

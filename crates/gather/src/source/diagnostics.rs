@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::LoadError;
+use crate::archive::GZIP;
 use crate::fetched::{Fetched, Why};
 use crate::item::destination::DESTINATION_PORT;
 use crate::item::diagnostic::{
@@ -31,9 +32,6 @@ pub(super) use scrape::EXPORTED;
 
 /// The beginning of certificates.
 const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----";
-
-/// The beginning of a file that gzip compressed.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Maximum size of a text.
 pub const MOST: u64 = 64 << 20;
@@ -99,7 +97,7 @@ impl Diagnostics {
             }
             let mut bytes = Vec::new();
             let mut file = BufReader::new(File::open(path).map_err(open)?);
-            let is_packed = file.fill_buf().map_err(open)?.starts_with(&GZIP);
+            let is_packed = file.fill_buf().map_err(open)?.starts_with(GZIP);
             let text: Box<dyn Read> =
                 if is_packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
             text.take(MOST + 1).read_to_end(&mut bytes).map_err(open)?;

@@ -252,7 +252,7 @@ impl Chart {
         }
         let part = above.split('.').next().unwrap_or_default();
         let near = closest(part, taken().filter_map(|known| known.split('.').next()));
-        // Names that several parts of a chart have, or that are deep inside one of them, tell little.
+        // A name that several parts of a chart have, or that is deep inside one of them, may mean another value.
         let is_telling = |known: &&str| match part.is_empty() {
             true => {
                 let is_near_root = known.matches('.').count() == 1;

@@ -9,14 +9,14 @@ use crate::certificates::{BundlePrint, Certificate};
 use crate::checks::Context;
 use crate::checks::diagnosed;
 use crate::checks::pod_owners::makers;
-use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, written};
+use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, written, written_in};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::CertificateRefreshedAt;
 use crate::missing::Missing;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
 use crate::objects::Pod;
-use crate::objects::container::{PROXY_CONTAINER, TRUST_ANCHORS};
+use crate::objects::container::PROXY_CONTAINER;
 
 /// The containers of the control plane that read the bundle when they start.
 const READERS: [&str; 2] = ["identity", PROXY_CONTAINER];
@@ -111,10 +111,7 @@ pub(super) fn proxies<'a>(
 pub(super) fn templates(ctx: &Context<'_>) -> Result<Vec<(Owner, BundlePrint)>, Missing> {
     let with_template = makers(ctx)?.iter().filter(|maker| maker.has_template());
     let meshed = with_template.filter(|maker| maker.meta.label(COMPONENT).is_none());
-    let held = meshed.filter_map(|maker| {
-        let text = maker.spec.proxy()?.variable(TRUST_ANCHORS)?.value.as_deref()?;
-        Some((maker.owner.clone(), text.parse().ok()?))
-    });
+    let held = meshed.filter_map(|maker| Some((maker.owner.clone(), written_in(maker.spec)?.parse().ok()?)));
     Ok(held.collect())
 }
 

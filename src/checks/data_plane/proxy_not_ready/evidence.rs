@@ -25,10 +25,10 @@ const ARCHITECTURE: &str = "kubernetes.io/arch";
 /// The memory limit of an OOM-killed proxy.
 pub(super) fn memory_limit(pod: &Pod) -> Option<Evidence> {
     of_proxy(pod).and_then(killed)?;
-    let limit = pod.spec.proxy()?.resources.as_ref()?.limits.memory.as_str();
+    let limit = pod.spec.proxy()?.memory_limit()?;
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let path = format!("spec.containers[{PROXY_CONTAINER}].resources.limits.memory");
-    (!limit.is_empty()).then(|| Evidence::field(object, path, limit))
+    Some(Evidence::field(object, path, limit))
 }
 
 /// The allocator of an OOM-killed proxy, if it keeps memory after a peak: the proxy brings its own one for amd64 only.

@@ -80,7 +80,7 @@ impl Order {
             let mut new: BTreeSet<usize> = BTreeSet::new();
             for &one in step.repairs.iter().filter(|one| !self.shared.contains_key(*one)) {
                 let is_known = |other: &usize| introduced.contains(other) || new.contains(other);
-                // A finding that has a step of its own later stands there, so that each heading is above its steps.
+                // A finding with a step of its own later comes there, so that each heading is above its steps.
                 let mut later = self.steps.get(&one).into_iter().flat_map(|own| own.range(number + 1..));
                 let is_later = step.repairs.iter().any(is_known)
                     && later.any(|later| !plan.steps[later - 1].repairs.iter().any(is_known));
@@ -130,7 +130,7 @@ fn take_findings<'p>(findings: &mut BTreeSet<usize>) -> Option<PlanRow<'p>> {
 /// The steps of each finding, by their numbers.
 fn steps_of(plan: &RepairPlan) -> BTreeMap<usize, BTreeSet<usize>> {
     let mut steps: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-    // Decisions are no finding's own.
+    // A decision belongs to several findings.
     let own = (1..).zip(&plan.steps).filter(|(_, step)| step.step.applies != Applies::First);
     for (number, step) in own {
         for finding in &step.repairs {

@@ -252,7 +252,7 @@ impl<'a> PlanPrinter<'a> {
         }
     }
 
-    /// What a command does with another linkerd CLI than the one it requires, which the reader of a dump may use.
+    /// The effect of a command with another linkerd CLI than the one it requires, which the reader of a dump may use.
     fn with_other_cli(&self, step: &PlanStep) -> Option<String> {
         let release = step.step.command.as_ref().and_then(Command::required_cli)?;
         let is_installed =
