@@ -12,6 +12,9 @@ use super::texts::Texts;
 use crate::names::{is_label_key, is_label_value};
 use crate::redact::is_marked;
 
+/// The label with the name of a namespace, which the API server sets.
+const OWN_NAME: &str = "kubernetes.io/metadata.name";
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LabelSelector {
@@ -57,6 +60,11 @@ impl LabelSelector {
         let is_simple = self.match_expressions.is_empty() && !self.is_redacted();
         let labels = || self.match_labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         is_simple.then(|| labels().collect())
+    }
+
+    /// The same of a selector of namespaces, if a namespace can be given them: the API server sets its name itself.
+    pub fn only_labels_of_namespace(&self) -> Option<Vec<(&str, &str)>> {
+        self.only_labels().filter(|labels| labels.iter().all(|(key, _)| *key != OWN_NAME))
     }
 
     /// Whether a key or a value of it was redacted, so that it cannot be written again.

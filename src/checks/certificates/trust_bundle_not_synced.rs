@@ -7,12 +7,9 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Scope;
 use crate::objects::{
-    Bundle, CertManagerCertificate, Condition, ConfigMap, Kind, LabelSelector, ManagedCertificate, Namespace,
-    Texts, TrustBundle,
+    Bundle, CertManagerCertificate, Condition, ConfigMap, Kind, ManagedCertificate, Namespace, Texts,
+    TrustBundle,
 };
-
-/// The label of a namespace that Kubernetes sets.
-const OWN_NAME: &str = "kubernetes.io/metadata.name";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = defined::<Bundle>(ctx)?;
@@ -94,7 +91,7 @@ fn omitted(ctx: &Context<'_>, bundle: &TrustBundle, labels: &Texts) -> Option<Fi
          and removes those that it wrote"
     );
     let name = &bundle.metadata.name;
-    let remedy = match by_labels(selector) {
+    let remedy = match selector.only_labels_of_namespace() {
         Some(pairs) => Remedy::new().run(
             StepKind::Command,
             "Give the namespace the labels that the Bundle selects by. Change the source manifest too",
@@ -120,11 +117,6 @@ fn omitted(ctx: &Context<'_>, bundle: &TrustBundle, labels: &Texts) -> Option<Fi
         .evidence(field(bundle, "spec.target.namespaceSelector", selector.to_string()))
         .evidence(Evidence::field(format!("Namespace {home}"), "metadata.labels", shown.join(", ")));
     Some(finding.remedy(remedy))
-}
-
-/// The labels of a selector that has nothing else, and that a namespace can be given.
-fn by_labels(selector: &LabelSelector) -> Option<Vec<(&str, &str)>> {
-    selector.only_labels().filter(|labels| labels.iter().all(|(key, _)| *key != OWN_NAME))
 }
 
 /// The finding for a Bundle that trust-manager cannot build or write.

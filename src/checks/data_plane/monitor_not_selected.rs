@@ -95,7 +95,7 @@ fn finding(
         remedy = labelled(remedy, kind, home, &names, selector);
     }
     if !looks_into(server, kind, namespace) {
-        remedy = match homes.and_then(LabelSelector::only_labels) {
+        remedy = match homes.and_then(LabelSelector::only_labels_of_namespace) {
             Some(labels) => remedy.run(
                 StepKind::Command,
                 "Add the label of selected namespaces. Change the source of the Namespace too",
