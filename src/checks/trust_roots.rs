@@ -131,7 +131,7 @@ impl ControlPlane {
 
 /// The decision whether to interrupt traffic that works, as the first step.
 pub(in crate::checks) fn decided() -> Remedy {
-    let act = "If calls between your applications still work, follow this command instead: its steps keep them \
+    let act = "If calls between your applications still work, follow the steps of this command, which keep them \
                working. The next steps interrupt them";
     let mut remedy = Remedy::new().run(StepKind::Note, act, meshdoctor().words("rotate"));
     remedy.steps.iter_mut().for_each(|step| step.applies = Applies::First);

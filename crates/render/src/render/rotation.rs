@@ -73,16 +73,7 @@ fn all_steps(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> Strin
     let mut text = String::new();
     if !answer.broken.is_empty() {
         text.push('\n');
-        let kept = &rotation.kept;
-        if !kept.steps.is_empty() {
-            let when = "If calls between your applications still work, follow these steps, which keep them working. \
-                        Restart nothing else meanwhile";
-            section(&mut text, "works", when, look);
-            steps(&mut text, kept, LABELS, look);
-            text.push('\n');
-            section(&mut text, "fails", "If the calls fail already, repair in this order", look);
-        }
-        broken(&mut text, &answer.broken, !kept.steps.is_empty(), look);
+        broken(&mut text, answer, look);
     }
     if let Some(next) = rotation.next() {
         text.push('\n');
@@ -242,30 +233,55 @@ fn workloads(text: &mut String, rotation: &Rotation, look: Look) {
     }
 }
 
-/// The problems to repair before any step. `decided`: the decision before their repair was already printed.
-fn broken(text: &mut String, findings: &[Finding], decided: bool, look: Look) {
-    let Some((first, later)) = findings.split_first() else { return };
-    let (at_once, later): (Vec<&Finding>, Vec<&Finding>) =
-        later.iter().partition(|finding| follows_at_once(first, finding));
-    let shown: Vec<Finding> = std::iter::once(first).chain(at_once).cloned().collect();
-    let plan = RepairPlan::from_findings(&shown);
+/// The problems to repair before any step, with the plan that repairs them. If calls can be kept working, there are two
+/// plans.
+fn broken(text: &mut String, answer: &RotationAnswer, look: Look) {
+    let (shown, later) = repaired_together(&answer.broken);
     let said = |finding: &Finding| {
         let subjects: Vec<String> = finding.subjects.iter().map(ToString::to_string).collect();
         format!("{}  {}: {}", finding.check, some_of(&subjects, 2), finding.message)
     };
     for (at, finding) in shown.iter().enumerate() {
-        section(text, if at == 0 { "repair" } else { "and" }, &said(finding), look);
+        section(text, if at == 0 { "broken" } else { "and" }, &said(finding), look);
     }
-    // Steps of several findings depend on each other, so they stay in the order of the plan.
-    let printed = plan.steps.iter().map(|step| &step.step);
-    let printed = printed.filter(|step| !(decided && step.applies == Applies::First));
-    numbered_steps(text, (1..).zip(printed), LABELS, look);
+    let plan = RepairPlan::from_findings(&shown);
+    let kept = &answer.rotation.kept;
+    if kept.steps.is_empty() {
+        numbered_steps(text, (1..).zip(repair(&plan, false)), LABELS, look);
+    } else {
+        text.push('\n');
+        section(
+            text,
+            "plan A",
+            "Calls between your applications still work: keep them working. Restart nothing else",
+            look,
+        );
+        steps(text, kept, LABELS, look);
+        text.push('\n');
+        section(text, "plan B", "Calls fail already: repair them", look);
+        numbered_steps(text, (1..).zip(repair(&plan, true)), LABELS, look);
+    }
     // The others come later, and the first repair may cure them.
     for finding in later {
         text.push('\n');
         section(text, "then", &said(finding), look);
         section(text, "", &format!("{} then shows its steps, if it is still found", own("rotate")), look);
     }
+}
+
+/// The first problem with those that are repaired together with it, and those that come later.
+fn repaired_together(broken: &[Finding]) -> (Vec<Finding>, Vec<&Finding>) {
+    let Some((first, later)) = broken.split_first() else { return (Vec::new(), Vec::new()) };
+    let (at_once, later): (Vec<&Finding>, Vec<&Finding>) =
+        later.iter().partition(|finding| follows_at_once(first, finding));
+    (std::iter::once(first).chain(at_once).cloned().collect(), later)
+}
+
+/// The steps that repair. Steps of several findings depend on each other, so they stay in the order of the plan.
+/// `decided`: the decision before them was already printed.
+fn repair(plan: &RepairPlan, decided: bool) -> impl Iterator<Item = &Step> {
+    let steps = plan.steps.iter().map(|step| &step.step);
+    steps.filter(move |step| !(decided && step.applies == Applies::First))
 }
 
 /// Whether a repair belongs to an earlier one: that one restarts the control plane, and this one replaces the pods
@@ -394,7 +410,7 @@ fn result(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> String {
         asked.or(rotation.next().map(|next| next.stage)).map_or("any step of a rotation", Stage::title);
     let first = match answer.broken.first() {
         Some(_) if !rotation.kept.steps.is_empty() => {
-            ". If calls still work, follow the steps under works, else those under fails".to_owned()
+            ". Do calls between your applications still work?".to_owned()
         }
         Some(first) => format!(". Repair {} first", first.check),
         None => String::new(),
@@ -422,7 +438,35 @@ fn result(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> String {
     };
     let mut text = String::new();
     section(&mut text, "result", &format!("{head}{rest}"), look);
-    text.replacen(head, &painted, 1)
+    let mut text = text.replacen(head, &painted, 1);
+    starts(&mut text, answer, asked, look);
+    text
+}
+
+/// The first step of each plan above, so that the last lines name what to do now.
+fn starts(text: &mut String, answer: &RotationAnswer, asked: Option<Stage>, look: Look) {
+    let rotation = &answer.rotation;
+    let (shown, _) = repaired_together(&answer.broken);
+    let plan = RepairPlan::from_findings(&shown);
+    let kept = rotation.kept.steps.first();
+    let repairing = repair(&plan, kept.is_some()).next();
+    let starts = match rotation.next() {
+        _ if !shown.is_empty() && kept.is_some() => {
+            vec![("If they work, plan A, step 1", kept), ("If they fail, plan B, step 1", repairing)]
+        }
+        _ if !shown.is_empty() => vec![("Step 1", repairing)],
+        Some(next) if rotation.phase != Phase::None && answer.decision(asked) == Decision::Go => {
+            vec![("Step 1", next.remedy.steps.first())]
+        }
+        _ => Vec::new(),
+    };
+    for (when, step) in starts {
+        let Some(step) = step else { continue };
+        section(text, "", &format!("{when}: {}", step.text), look);
+        for line in step.command.iter().flat_map(|command| command.rendered()).take(1) {
+            _ = writeln!(text, "{}{}", " ".repeat(LABELS + 2), look.command(&clean(&line)));
+        }
+    }
 }
 
 fn answer_label(known: ConditionStatus) -> &'static str {
