@@ -24,7 +24,7 @@ pub enum LoadError {
     /// Two dumps are from different clusters.
     #[error(
         "{first} and {second} are from different clusters: the uid of the namespace kube-system differs; \
-         check one cluster at a time"
+         check one cluster at a time, or put the bundles into a folder for --bundles"
     )]
     TwoClusters {
         /// One of them.

@@ -9,11 +9,14 @@ use serde_json::{Value, json};
 
 use super::document::Document;
 use super::look::Look;
-use super::text::{clean, clean_lines, count, escape_ci_commands, wrap, wrapped_to};
+use super::text::{clean, clean_lines, count, escape_ci_commands, some_of, wrap, wrapped_to};
 use crate::command::own;
 use crate::exit;
 use crate::finding::{Severity, When};
 use crate::inspect::link_endpoints::{self, Mismatch, Seen, UNREAD, Unseen};
+
+/// Maximum number of Links or clusters that a line names.
+const LISTED: usize = 5;
 
 /// Several clusters with their results.
 pub struct Fleet {
@@ -149,7 +152,7 @@ impl Fleet {
         self.findings(&mut text, look);
         self.told_links(&mut text, look);
         self.next_steps(&mut text, look);
-        self.result(&mut text, exit);
+        self.result(&mut text, exit, look);
         escape_ci_commands(&text).into_owned()
     }
 
@@ -212,13 +215,18 @@ impl Fleet {
     fn next_steps(&self, text: &mut String, look: Look) {
         let mut is_first = true;
         for member in &self.members {
-            let plan = member.outcome.document().and_then(|document| document.repair_plan.as_ref());
-            let Some(first) = plan.and_then(|plan| plan.steps.first()) else { continue };
+            let Some(document) = member.outcome.document() else { continue };
+            let Some(first) = document.repair_plan.as_ref().and_then(|plan| plan.steps.first()) else {
+                continue;
+            };
             if std::mem::take(&mut is_first) {
-                _ = writeln!(text, "\n{}", look.strong("NEXT STEPS"));
+                // The commands of a live cluster name its context.
+                let is_live = document.origin.as_ref().is_some_and(|origin| origin.kind == "live");
+                let first = if is_live { "" } else { " (first select the context of the cluster)" };
+                _ = writeln!(text, "\n{}{first}", look.strong("NEXT STEPS"));
             }
             let words = format!("{}: {}: {}", member.name, first.checks.join(", "), first.step.text);
-            for line in wrapped_to(&clean(&words), look.prose(), 2, "") {
+            for line in wrapped_to(&clean(&words), look.prose(), 3, "") {
                 _ = writeln!(text, "{line}");
             }
             for line in first.step.command.iter().flat_map(|command| clean_lines(command)) {
@@ -228,29 +236,31 @@ impl Fleet {
     }
 
     /// The number of clusters with each status.
-    fn result(&self, text: &mut String, exit: u8) {
+    fn result(&self, text: &mut String, exit: u8, look: Look) {
         let status =
             |wanted: u8| self.members.iter().filter(|member| member.outcome.status() == wanted).count();
+        let (unread, unseen): (Vec<_>, Vec<_>) =
+            self.links.unseen.iter().partition(|unseen| unseen.why == UNREAD);
         let links = [
             (self.links.mismatches.len(), "fault of Links", "faults of Links"),
-            (self.links.unseen.len(), "Link not checked", "Links not checked"),
+            (unseen.len(), "Link not checked", "Links not checked"),
+            (unread.len(), "cluster without its Links", "clusters without their Links"),
         ];
         let links = links.into_iter().filter(|(many, ..)| *many > 0);
         let links: String = links.map(|(many, one, all)| format!(", {}", count(many, one, all))).collect();
-        _ = writeln!(
-            text,
-            "\nresult    {} of {} fine, {} with findings, {} not checked in full, {} not judged{links}   exit {exit}",
+        let result = format!(
+            "exit {exit}: {} of {} fine, {} with findings, {} not checked in full, {} not judged{links}",
             status(exit::FINE),
             self.members.len(),
             status(exit::FINDINGS),
             status(exit::NOT_CHECKED),
             status(exit::COULD_NOT_RUN) + status(exit::USAGE),
         );
-        let check = own("check --context CLUSTER");
-        _ = writeln!(
-            text,
-            "more      -o 'html=reports/{{cluster}}.html' writes the report of each; {check}, or --bundle"
-        );
+        text.push('\n');
+        labelled(text, "result", &result, look);
+        let one = format!("{} (or --bundle FILE) prints the report of one", own("check --context CLUSTER"));
+        labelled(text, "more", &one, look);
+        labelled(text, "", "-o 'html=reports/{cluster}.html' writes the reports of all", look);
     }
 
     fn told_links(&self, text: &mut String, look: Look) {
@@ -278,19 +288,40 @@ impl Fleet {
         for line in fit {
             lines(text, &format!("fits  {line}"), 0, look);
         }
-        let (unread, others): (Vec<_>, Vec<_>) = unseen.iter().partition(|one| one.why == UNREAD);
-        if !unread.is_empty() {
-            let clusters: Vec<&str> = unread.iter().map(|one| one.line.from.as_str()).collect();
-            lines(
-                text,
-                &format!("not checked  Links of {}: could not be read", clusters.join(", ")),
-                0,
-                look,
-            );
+        for (why, links) in self.not_checked() {
+            let said = match links.as_slice() {
+                [one] if why != UNREAD => format!("not checked  {}: {why}", one.line),
+                links => {
+                    let (what, names) = self.unchecked_links(why, links);
+                    format!("not checked  {what}: {why} ({names})")
+                }
+            };
+            lines(text, &said, 0, look);
         }
-        for Unseen { line, why, .. } in others {
-            lines(text, &format!("not checked  {line}: {why}"), 0, look);
+    }
+
+    /// The Links that could not be checked, by reason.
+    fn not_checked(&self) -> BTreeMap<&str, Vec<&Unseen>> {
+        let mut found: BTreeMap<&str, Vec<&Unseen>> = BTreeMap::new();
+        for one in &self.links.unseen {
+            found.entry(&one.why).or_default().push(one);
         }
+        found
+    }
+
+    /// Several Links with the same reason: their number, and the first of them.
+    fn unchecked_links(&self, why: &str, links: &[&Unseen]) -> (String, String) {
+        // If a cluster's Links could not be read, their number is not known.
+        let is_unread = why == UNREAD;
+        let names: Vec<String> = match is_unread {
+            true => links.iter().map(|one| one.line.from.clone()).collect(),
+            false => links.iter().map(|one| format!("{} -> {}", one.line.from, one.line.to)).collect(),
+        };
+        let what = match is_unread {
+            true => format!("the Links of {}", count(links.len(), "cluster", "clusters")),
+            false => count(links.len(), "Link", "Links"),
+        };
+        (what, some_of(&names, LISTED))
     }
 
     pub fn json(&self, status: u8) -> String {
@@ -350,6 +381,14 @@ fn linkerd(document: &Document) -> String {
     versions.sort_unstable();
     versions.dedup();
     if versions.is_empty() { "?".to_owned() } else { versions.join(", ") }
+}
+
+/// A text after a label, wrapped.
+fn labelled(text: &mut String, label: &str, said: &str, look: Look) {
+    for (at, line) in wrap(said, look.prose().saturating_sub(10)).iter().enumerate() {
+        let label = if at == 0 { label } else { "" };
+        _ = writeln!(text, "{label:<10}{line}");
+    }
 }
 
 fn lines(text: &mut String, said: &str, indent: usize, look: Look) {

@@ -30,9 +30,15 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         .filter(|missing| !is_brief || decides || !missing.is_not_provided)
         .collect();
     text.extend(manifests_hint(report, look).filter(|_| !is_brief).into_iter().flatten());
+    // A command at the end that collects everything makes those before it superfluous.
+    let is_collected_at_end = !is_brief
+        && missing_evidence(report, |_, _| String::new()).is_some_and(|missing| missing.is_collected);
     let mut shown: Vec<Vec<Vec<String>>> = Vec::new();
     for missing in &deciding {
-        let ways = missing.ways.iter().map(|(words, commands)| match *words == collect {
+        let ways = missing.ways.iter().filter(|(words, commands)| {
+            !is_collected_at_end || (*words != collect && *commands != [everything.as_str()])
+        });
+        let ways = ways.map(|(words, commands)| match *words == collect {
             // The commands for each kind are long; `coverage` has them.
             true if is_brief || commands.len() > 1 || *commands == [everything.as_str()] => {
                 sentence_with_commands("", std::slice::from_ref(&everything), look)
@@ -66,10 +72,11 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         (false, true) => missing_evidence(report, not_provided_words),
         // Below the requested evidence that is missing.
         (false, false) => missing_evidence(report, |checks, ways| {
+            let ways = ways.replace(USE_COLLECT, "collect all of this");
             format!("other evidence ({}): {ways}", count(checks, "check", "checks"))
         }),
     };
-    let not_provided = not_provided.map(|(words, command)| match command {
+    let not_provided = not_provided.map(|MissingEvidence { words, command, .. }| match command {
         Some(command) => {
             let mut lines = wrap(&format!("{words}:"), look.prose() - INDENT);
             lines.push(format!("  {}", look.command(&command)));
@@ -189,9 +196,9 @@ fn optional(report: &Report) -> impl Iterator<Item = &Gap> {
 /// The number of checks without evidence that was not provided, and the options that provide it, on one line:
 /// `11 checks lack evidence: add --nodes`.
 pub fn not_provided(report: &Report) -> Option<String> {
-    missing_evidence(report, not_provided_words).map(|(words, command)| match command {
-        Some(command) => format!("{words} {command}"),
-        None => words,
+    missing_evidence(report, not_provided_words).map(|missing| match missing.command {
+        Some(command) => format!("{} {command}", missing.words),
+        None => missing.words,
     })
 }
 
@@ -199,11 +206,23 @@ fn not_provided_words(checks: usize, ways: &str) -> String {
     format!("{} evidence: {ways}", count(checks, "check lacks", "checks lack"))
 }
 
-/// The evidence that was not provided, and the command that collects it, for the end of the sentence.
-fn missing_evidence(
-    report: &Report,
-    words: impl Fn(usize, &str) -> String,
-) -> Option<(String, Option<String>)> {
+/// Evidence that was not provided.
+struct MissingEvidence {
+    /// The number of checks, and the options that provide it.
+    words: String,
+    /// The command that provides it, for the end of the sentence.
+    command: Option<String>,
+    /// Whether that command is `collect`, which reads all other evidence of the cluster too.
+    is_collected: bool,
+}
+
+/// The words before the command that collects.
+const USE_COLLECT: &str = "use";
+
+/// The evidence that was not provided, and the command that provides it.
+fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> Option<MissingEvidence> {
+    let said =
+        |words: String, command: Option<String>| MissingEvidence { words, command, is_collected: false };
     let mut ways: BTreeSet<EvidenceSource> = optional(report).map(EvidenceSource::from_gap).collect();
     // `collect` on the cluster runs the linkerd CLI too; a live check already did.
     if report.origin.kind != "live" {
@@ -221,12 +240,12 @@ fn missing_evidence(
     if report.origin.kind == "manifests" {
         let checks = count(checks.len(), "check needs", "checks need");
         let words = format!("{checks} a cluster: {}, live or with --bundle FILE", own("check --with PATH"));
-        return Some((words, None));
+        return Some(said(words, None));
     }
     let is_live = report.origin.kind == "live";
     let again = only_again(report, &ways);
     if is_live && let Some(command) = again {
-        return Some((words(checks.len(), "use"), Some(command)));
+        return Some(said(words(checks.len(), "use"), Some(command)));
     }
     let collect = ways.remove(&EvidenceSource::Collect);
     // The options of `collect` that read the same from the cluster.
@@ -250,10 +269,19 @@ fn missing_evidence(
         ways => format!("add {}", ways.concat()),
     };
     let command = if collect { Some(from_cluster.to_string()) } else { again };
-    let collect = command.as_ref().map(|_| if collect { "use" } else { "check the cluster" }.to_owned());
-    let each: Vec<String> =
-        [options].into_iter().filter(|options| !options.is_empty()).chain(collect).collect();
-    Some((words(checks.len(), &each.join(", or ")), command))
+    let way = match (collect, command.is_some()) {
+        (true, _) => Some(USE_COLLECT.to_owned()),
+        (false, true) => Some("check the cluster".to_owned()),
+        (false, false) => None,
+    };
+    let each: Vec<String> = [options].into_iter().filter(|options| !options.is_empty()).chain(way).collect();
+    let words = words(checks.len(), &each.join(", or "));
+    // The image is known only in a release.
+    let words = match command.as_ref().is_some_and(|command| command.contains("${IMAGE")) {
+        true => format!("{words} (IMAGE: a container image with meshdoctor)"),
+        false => words,
+    };
+    Some(MissingEvidence { words, command, is_collected: collect })
 }
 
 /// The command that repeats a run of selected checks with their evidence, if a cluster provides all of it.
