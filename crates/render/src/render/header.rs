@@ -111,6 +111,29 @@ fn subject(report: &Report, look: Look) -> String {
     format!("{what} {name}{kubernetes}")
 }
 
+/// File names that every dump or bundle may have.
+const GENERIC: [&str; 7] = ["all", "bundle", "cluster", "dump", "export", "objects", "resources"];
+
+/// The name of the cluster, for titles: of its context, or of the file or folder with the evidence. For a file with a
+/// generic name, that of its folder, or else of the cluster. `kind` and `name` are those of the evidence's origin.
+pub fn cluster_name(kind: &str, name: &str, uid: Option<&str>) -> String {
+    // Contexts of cloud providers contain slashes.
+    let is_path = kind != "live" || name.starts_with(['/', '.']);
+    if !is_path {
+        return name.to_owned();
+    }
+    // Of several files, the first names the cluster.
+    let path = name.split(", ").next().unwrap_or(name);
+    let mut parts = path.split('/').filter(|part| !["", ".", ".."].contains(part)).rev();
+    let last = parts.next().unwrap_or(path);
+    let is_generic = last.split_once('.').is_some_and(|(stem, _)| GENERIC.contains(&stem));
+    let of_uid = || Some(format!("cluster {}", uid?.get(..8)?));
+    match is_generic {
+        true => parts.next().map(str::to_owned).or_else(of_uid).unwrap_or_else(|| last.to_owned()),
+        false => last.to_owned(),
+    }
+}
+
 /// The first of several files or folders, by the end of its path: `prod/cluster.json and 1 more`.
 fn brief(paths: &str) -> String {
     let mut paths = paths.split(", ");

@@ -58,7 +58,9 @@ pub fn report(report: &Report) -> String {
     };
     let (result, command) = result_and_command(report);
     let command = command.map(|command| format!(" {}", code(&command))).unwrap_or_default();
-    let mut text = format!("# meshdoctor: {verdict}\n\n{}{command}\n\n", plain(&result));
+    let origin = &report.origin;
+    let name = header::cluster_name(&origin.kind, &origin.name, report.cluster_uid.as_deref());
+    let mut text = format!("# meshdoctor: {verdict} ({})\n\n{}{command}\n\n", plain(&name), plain(&result));
     text.push_str(&fenced(&header::in_full(report, Look::plain(WIDTH)), ""));
     let mut parts = vec![TextPart::first(text)];
     plan(&mut parts, report);

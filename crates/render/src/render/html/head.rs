@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::super::document::Document;
+use super::super::header::cluster_name;
 use super::super::text::count;
 use super::outcome::Headline;
 use super::{escaped, outcome};
@@ -169,28 +170,11 @@ fn sections(document: &Document, body: &mut String) {
     body.push_str("</ul></nav>");
 }
 
-/// File names that every dump or bundle may have.
-const GENERIC: [&str; 7] = ["all", "bundle", "cluster", "dump", "export", "objects", "resources"];
-
-/// The name of the cluster: of its context, or of the file or folder with the evidence. For a file with a
-/// generic name, that of its folder, or else of the cluster.
+/// The name of the cluster.
 pub(super) fn name(document: &Document) -> String {
     let Some(origin) = &document.origin else { return "meshdoctor".to_owned() };
-    // Contexts of cloud providers contain slashes.
-    let is_path = origin.kind != "live" || origin.name.starts_with(['/', '.']);
-    if !is_path {
-        return origin.name.clone();
-    }
-    // Of several files, the first names the cluster.
-    let path = origin.name.split(", ").next().unwrap_or(&origin.name);
-    let mut parts = path.split('/').filter(|part| !["", ".", ".."].contains(part)).rev();
-    let last = parts.next().unwrap_or(path);
-    let is_generic = last.split_once('.').is_some_and(|(stem, _)| GENERIC.contains(&stem));
-    let uid = || Some(format!("cluster {}", document.subject.as_ref()?.cluster.as_ref()?.uid.get(..8)?));
-    match is_generic {
-        true => parts.next().map(str::to_owned).or_else(uid).unwrap_or_else(|| last.to_owned()),
-        false => last.to_owned(),
-    }
+    let cluster = document.subject.as_ref().and_then(|subject| subject.cluster.as_ref());
+    cluster_name(&origin.kind, &origin.name, cluster.map(|cluster| cluster.uid.as_str()))
 }
 
 /// The version matrix.
