@@ -144,7 +144,7 @@ prometheus\t''
 ndjson\t''
 html\t''"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l save -d 'Save the evidence as a bundle: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s v -l verbose -d 'Show all details; for check, also symptoms, infos and versions' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l knowledge -d 'Read release data and other facts that age from this folder instead of the embedded ones' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -161,7 +161,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l crds -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cni-enabled -d 'With --pre: the installation will use linkerd-cni, which must be installed and ready'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l proxy -d 'With -o linkerd, also print the data-plane rows. meshdoctor\'s own reports always include them'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l coverage -d 'Show what was not checked completely, why, and how to check it'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l publish -d 'Also write the report into the cluster, for policy reporters; see docs/deploy.md for the role'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l publish -d 'Also write the report into the cluster, for policy reporters. This needs a role of its own'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l force -d 'Let --save overwrite an existing file'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l quiet -d 'Print no warnings or progress on standard error'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
@@ -210,7 +210,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as -d 'I
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l timeout -d 'Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l verbose -d 'Show all details; for check, also symptoms, infos and versions' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -254,7 +254,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as -d '
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l timeout -d 'Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s v -l verbose -d 'Show all details; for check, also symptoms, infos and versions' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -299,7 +299,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as -
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l timeout -d 'Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s v -l verbose -d 'Show all details; for check, also symptoms, infos and versions' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -340,7 +340,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l as -d 'Im
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l timeout -d 'Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s v -l verbose -d 'Show all details; for check, also symptoms, infos and versions' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -392,7 +392,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l as -d '
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l timeout -d 'Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -s v -l verbose -d 'Show all details; for check, also symptoms, infos and versions' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -444,7 +444,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l as -d 'Imp
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l timeout -d 'Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s v -l verbose -d 'Show all details; for check, also symptoms, infos and versions' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -490,7 +490,7 @@ markdown\t''
 prometheus\t''
 ndjson\t''
 html\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s v -l verbose -d 'Show all details; for check, also symptoms, infos and versions' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -531,7 +531,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l reques
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l only -d 'Run only these checks, categories or known defects (known-defect/ID), comma-separated' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l skip -d 'Skip these checks, categories or known defects (known-defect/ID), comma-separated' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Show all details; for check, also symptoms, infos and versions' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -584,7 +584,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l from -d
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l to-cni -d 'The linkerd-cni version of the next upgrade, such as v1.6.8' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l expected-version -d 'The release that all components should run, such as edge-26.8.3 or stable-2.14.10' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l param -d 'Override a check\'s parameter: trust-anchor-expiring.days=30. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s v -l verbose -d 'Show all details; for check, also symptoms, infos and versions' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -636,7 +636,7 @@ markdown\t''
 prometheus\t''
 ndjson\t''
 html\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos and versions' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Show all details; for check, also symptoms, infos and versions' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"

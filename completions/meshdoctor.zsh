@@ -89,7 +89,7 @@ _arguments "${_arguments_options[@]}" : \
 '--to-kubernetes=[With --to\: Kubernetes version at the time of the upgrade, such as 1.35]:VERSION:_default' \
 '--from=[With --to\: the installed release, if the evidence does not contain it]:RELEASE:_default' \
 '--expected-version=[The release that all components should run, such as edge-26.8.3 or stable-2.14.10]:VERSION:_default' \
-'--fail-on=[Exit with 1 if a finding has at least this severity; with \:observed, inferred ('\''likely'\'') findings do not count]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
+'--fail-on=[Exit with 1 if a finding has at least this severity; with \:observed, inferred ('\''likely'\'') findings do not count]:SEVERITY:(error warning info never error\:observed warning\:observed)' \
 '(--verify)*--severity=[Override the severity of a check'\''s findings\: error, warning or info. Repeatable]:CHECK=SEVERITY:_default' \
 '(--verify)*--param=[Override a check'\''s parameter\: trust-anchor-expiring.days=30. Repeatable]:CHECK.NAME=VALUE:_default' \
 '(--verify)--on-not-checked=[Exit status if requested evidence was unavailable]:ON_NOT_CHECKED:((fail\:"Exit with 4"
@@ -104,8 +104,8 @@ observed\:"Only findings that the evidence proves"))' \
 '*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '--save=[Save the evidence as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--knowledge=[Read release data and other facts that age from this folder instead of the embedded ones]:DIR:_files' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
@@ -123,7 +123,7 @@ never\:"Never"))' \
 '--linkerd-cni-enabled[With --pre\: the installation will use linkerd-cni, which must be installed and ready]' \
 '(--pre --crds)--proxy[With -o linkerd, also print the data-plane rows. meshdoctor'\''s own reports always include them]' \
 '--coverage[Show what was not checked completely, why, and how to check it]' \
-'(--bundle --manifests --with --values --verify --to --pre --crds --only --skip -n --namespace --confidence)--publish[Also write the report into the cluster, for policy reporters; see docs/deploy.md for the role]' \
+'(--bundle --manifests --with --values --verify --to --pre --crds --only --skip -n --namespace --confidence)--publish[Also write the report into the cluster, for policy reporters. This needs a role of its own]' \
 '--force[Let --save overwrite an existing file]' \
 '(-v --verbose)-q[Print no warnings or progress on standard error]' \
 '(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
@@ -195,8 +195,8 @@ html\:"An HTML page with the path of each connection"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -254,8 +254,8 @@ controller\:"The response of the policy controller to proxies\: {"inbound"\: {"N
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -312,8 +312,8 @@ json\:"JSON"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -367,8 +367,8 @@ yaml\:"YAML"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -431,8 +431,8 @@ json\:"JSON"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -500,8 +500,8 @@ json\:"JSON"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -524,7 +524,7 @@ never\:"Never"))' \
 ;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
-'--fail-on=[Exit with 1 if findings of at least this severity are new or worse (default error)]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
+'--fail-on=[Exit with 1 if findings of at least this severity are new or worse (default error)]:SEVERITY:(error warning info never error\:observed warning\:observed)' \
 '-o+[Output format]:OUTPUT:((table\:"A table"
 json\:"JSON"))' \
 '--output=[Output format]:OUTPUT:((table\:"A table"
@@ -547,8 +547,8 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -599,8 +599,8 @@ _arguments "${_arguments_options[@]}" : \
 '--timeout=[Time limit for the whole run; the rest is not checked. At least 10s are left for the checks. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '*--only=[Run only these checks, categories or known defects (known-defect/ID), comma-separated]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Skip these checks, categories or known defects (known-defect/ID), comma-separated]:CHECK,...:_sequence _meshdoctor_listed' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -663,8 +663,8 @@ _arguments "${_arguments_options[@]}" : \
 '--to-cni=[The linkerd-cni version of the next upgrade, such as v1.6.8]:VERSION:_default' \
 '--expected-version=[The release that all components should run, such as edge-26.8.3 or stable-2.14.10]:VERSION:_default' \
 '*--param=[Override a check'\''s parameter\: trust-anchor-expiring.days=30. Repeatable]:CHECK.NAME=VALUE:_default' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -719,8 +719,8 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
-'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'-v+[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
+'--verbose=[Show all details; for check, also symptoms, infos and versions]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \

@@ -75,7 +75,7 @@ pub struct Cli {
     pub color: Color,
     /// Folder with your own checks, which run like the built-in ones. Repeatable.
     ///
-    /// Each check is a Markdown file (a card) whose rule is a CEL expression; see docs/your-own-checks.md.
+    /// Each check is a Markdown file (a card) whose rule is a CEL expression; `meshdoctor new` writes one.
     #[arg(
         long,
         value_name = "DIR",
@@ -263,7 +263,7 @@ pub struct EvidenceArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Verbosity {
-    /// Show everything that is shortened otherwise; for check, also symptoms, infos and versions.
+    /// Show all details; for check, also symptoms, infos and versions.
     ///
     /// `-v=2` also prints what is read on standard error: requests, bytes and time of each item.
     #[arg(

@@ -258,7 +258,7 @@ fn the_help_of_check_has_examples_and_the_exit_statuses() {
         assert!(help.contains(&format!("\n  {status}  ")), "{status}: {help}");
     }
     assert!(
-        help.contains("Show everything that is shortened otherwise"),
+        help.contains("Show all details; for check, also symptoms"),
         "the help of -v states what it shows: {help}"
     );
 }

@@ -435,7 +435,7 @@ fn kubectl_gets_completions_in_the_form_it_reads() {
     let link = Link::create("kubectl_complete-meshdoctor");
     for (line, first, last) in [
         (&["chec"][..], "check\tCheck a mesh", ":4"),
-        (&["check", "--fail-o"], "--fail-on\tExit with 1 from this severity on (default error)", ":4"),
+        (&["check", "--fail-o"], "--fail-on\tExit 1 from this severity on", ":4"),
         (&["check", "-o", "sh"], "short", ":4"),
         (&["check", "--kubeconfig", ""], ":0", ":0"),
     ] {

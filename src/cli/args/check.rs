@@ -74,8 +74,9 @@ pub struct Check {
     pub expected_version: Option<LinkerdVersion>,
     /// Exit with 1 if a finding has at least this severity; with :observed, inferred ('likely') findings do not count.
     ///
-    /// The default is error, and warning with --verify.
-    #[arg(long, value_enum, help_heading = "Checks")]
+    /// One of error, warning, info, never, error:observed and warning:observed. The default is error, and warning with
+    /// --verify.
+    #[arg(long, value_enum, value_name = "SEVERITY", hide_possible_values = true, help_heading = "Checks")]
     pub fail_on: Option<FailOn>,
     /// Override the severity of a check's findings: error, warning or info. Repeatable.
     ///
@@ -159,7 +160,7 @@ pub struct Check {
     pub wait: Option<Duration>,
     #[command(flatten)]
     pub report: Reports,
-    /// Also write the report into the cluster, for policy reporters; see docs/deploy.md for the role.
+    /// Also write the report into the cluster, for policy reporters. This needs a role of its own.
     ///
     /// Writes Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io, and an event for each finding that is
     /// new or fixed.

@@ -18,7 +18,7 @@ pub struct Diff {
     /// Exit with 1 if findings of at least this severity are new or worse (default error).
     ///
     /// Exits with 4 if such findings cannot be compared.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<FailOn>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = DiffFormat::Table)]

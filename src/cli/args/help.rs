@@ -32,31 +32,31 @@ const STATUSES: [(u8, &str); 6] = [
 /// The flags that `check -h` shows, each in a line; `check --help` shows all of them in full.
 const COMMON: [(&str, &str); 26] = [
     ("files", "Bundles, dumps or folders to read instead of the cluster"),
-    ("bundle", "Read a bundle or dump instead of the cluster"),
-    ("complete", "Treat the dump's lists of these kinds (or 'all') as complete"),
-    ("at", "Time at which a dump was captured (RFC 3339)"),
-    ("nodes", "Add node evidence: snapshots or copies of /etc/cni/net.d"),
-    ("logs", "Read control-plane logs and the logs of affected proxies"),
+    ("bundle", "Read a bundle or dump, not the cluster"),
+    ("complete", "Treat these lists of a dump as complete"),
+    ("at", "Time of the dump (RFC 3339)"),
+    ("nodes", "Add snapshots or CNI folders of nodes"),
+    ("logs", "Read logs of control plane and proxies"),
     ("probe", "Query Linkerd's programs through port-forwards"),
-    ("proxies", "Read the metrics of proxies through port-forwards"),
-    ("context", "Use this kubeconfig context; repeat it to check several"),
+    ("proxies", "Read the metrics of proxies"),
+    ("context", "Use this kubeconfig context; repeatable"),
     ("only", "Run only these checks or categories"),
     ("skip", "Skip these checks or categories"),
-    ("namespace", "Check only workloads in these namespaces"),
-    ("fail_on", "Exit with 1 from this severity on (default error)"),
-    ("waivers", "Accept the findings that this file lists"),
-    ("baseline", "Ignore the findings of an earlier report"),
-    ("verify", "Recheck the findings of an earlier report"),
-    ("wait", "Retry for up to DURATION until the checks pass"),
+    ("namespace", "Check only these namespaces"),
+    ("fail_on", "Exit 1 from this severity on"),
+    ("waivers", "Accept the findings in this file"),
+    ("baseline", "Ignore findings of an earlier report"),
+    ("verify", "Recheck findings of an earlier report"),
+    ("wait", "Retry for up to DURATION until it passes"),
     ("pre", "Check whether the cluster can run Linkerd"),
-    ("manifests", "Check manifests before they are applied, without a cluster"),
-    ("with", "Check the cluster as it would be with these manifests"),
+    ("manifests", "Check manifests without a cluster"),
+    ("with", "Check the cluster as if with these manifests"),
     ("to", "Preview an upgrade to this release of Linkerd"),
-    ("output", "Output format: table, short, json, ...; FORMAT=FILE writes a file"),
-    ("coverage", "Show what was not checked, and how to check it"),
-    ("save", "Save the evidence as a redacted bundle"),
-    ("verbose", "Show all evidence"),
-    ("quiet", "Print no warnings or progress on standard error"),
+    ("output", "Format: table, short, json, ..."),
+    ("coverage", "Show what was not checked, and why"),
+    ("save", "Save the redacted evidence as a bundle"),
+    ("verbose", "Show all details"),
+    ("quiet", "Print no warnings or progress"),
 ];
 
 /// Example commands of `ticket`.
@@ -92,9 +92,7 @@ pub(in crate::cli) fn shortened(command: Command) -> Command {
         }
     });
     let mut short = examples(&EXAMPLES[..3]);
-    short.push_str(
-        "\nExit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked, 130 interrupted\n",
-    );
+    short.push_str("\nExit status: 0 fine, 1 findings, 2 usage error, 3 could not run, 4 not checked\n");
     short.push_str("All flags: --help");
     command.after_help(short).after_long_help(of_check())
 }
