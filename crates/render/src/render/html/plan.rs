@@ -26,12 +26,8 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
     }
     body.push_str("<section id=\"repair-plan\"><h2>Repair plan</h2>");
     let own = report.subject.cli.as_deref();
-    for release in plan.missing_clis().into_iter().filter(|release| own != Some(*release)) {
-        let lines: Vec<String> =
-            checks::cli_installation(release).iter().flat_map(Command::rendered).collect();
-        _ = write!(body, "<h3>First install linkerd CLI {}, unless you have it</h3>", escaped(release));
-        script(&lines, note(&lines), body);
-    }
+    let missing = plan.missing_clis().into_iter().filter(|release| own != Some(*release));
+    let mut missing: BTreeSet<&str> = missing.collect();
     let mut is_open = false;
     let rounds = plan.node_rounds();
     let order = Order::from_plan(plan);
@@ -46,7 +42,10 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
                     _ = write!(body, "<ol start=\"{number}\">");
                 }
                 let repairs = repairs.filter(|_| plan.findings.len() > 1);
-                step(report, (number, &plan.steps[number - 1]), repairs, &rounds, body);
+                let planned = &plan.steps[number - 1];
+                let required = planned.step.command.as_ref().and_then(Command::required_cli);
+                let installed = required.filter(|release| missing.remove(release));
+                step(report, (number, planned), repairs, (&rounds, installed), body);
             }
         }
     }
@@ -92,12 +91,13 @@ fn heading(report: &Report, order: &Order, number: usize, body: &mut String) {
     );
 }
 
-/// A step; `repairs` if it repairs others than the finding above it.
+/// A step; `repairs` if it repairs others than the finding above it. With the nodes of its rounds, and the release of
+/// the linkerd CLI that it needs, if no earlier step does.
 fn step(
     report: &Report,
     (number, step): (usize, &PlanStep),
     repairs: Option<&BTreeSet<usize>>,
-    rounds: &[NodeRound<'_>],
+    (rounds, required): (&[NodeRound<'_>], Option<&str>),
     body: &mut String,
 ) {
     let repairs = repairs
@@ -109,6 +109,12 @@ fn step(
         escaped(&repair::elsewhere(&step.step, number, rounds, NODES)),
         repairs.unwrap_or_default()
     );
+    if let Some(release) = required {
+        let lines: Vec<String> =
+            checks::cli_installation(release).iter().flat_map(Command::rendered).collect();
+        _ = write!(body, "<p>Unless you have linkerd CLI {}, install it:</p>", escaped(release));
+        script(&lines, note(&lines), body);
+    }
     if let Some(command) = &step.step.command {
         let lines = command.rendered();
         script(&lines, note(&lines), body);
