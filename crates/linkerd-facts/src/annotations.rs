@@ -32,6 +32,8 @@ pub const SSL_PASSTHROUGH: &str = "nginx.ingress.kubernetes.io/ssl-passthrough";
 pub const SSL_SERVICES: &str = "nginx.org/ssl-services";
 /// The ranges of clients that ingress-nginx admits.
 pub const ALLOWLIST: &str = "nginx.ingress.kubernetes.io/allowlist-source-range";
+/// The Middlewares of Traefik that the rules of an Ingress use.
+pub const MIDDLEWARES: &str = "traefik.ingress.kubernetes.io/router.middlewares";
 /// The older name of [`ALLOWLIST`].
 pub const WHITELIST: &str = "nginx.ingress.kubernetes.io/whitelist-source-range";
 /// The ranges of clients that ingress-nginx denies.
@@ -59,7 +61,7 @@ pub const VELERO_HOOKS: [(&str, &str); 3] = [
 /// States that Istio's ambient mode redirects the connections of a pod.
 pub const AMBIENT_REDIRECTION: &str = "ambient.istio.io/redirection";
 /// Annotations of other tools that checks read.
-pub const OTHERS: [&str; 29] = [
+pub const OTHERS: [&str; 30] = [
     AMBIENT_REDIRECTION,
     VELERO_HOOKS[0].1,
     VELERO_HOOKS[1].1,
@@ -83,6 +85,7 @@ pub const OTHERS: [&str; 29] = [
     "nginx.ingress.kubernetes.io/affinity",
     "nginx.ingress.kubernetes.io/service-upstream",
     "nginx.org/use-cluster-ip",
+    MIDDLEWARES,
     "traefik.ingress.kubernetes.io/service.nativelb",
     "traefik.ingress.kubernetes.io/service.sticky.cookie",
     "ingress.kubernetes.io/service-upstream",

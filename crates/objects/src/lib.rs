@@ -96,7 +96,7 @@ pub use foreign::{Description, Foreign};
 pub use gitops::{ArgoApplication, ComparedObject, FluxObject, IgnoredDifference};
 pub use http_local_rate_limit_policy::Limit;
 pub use ingress::IngressService;
-pub use ingress_route::TraefikService;
+pub use ingress_route::{AdmittedClients, TraefikService};
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
 pub use lease::OF_NODES;
 pub use limit_range::Limit as RangeLimit;
@@ -244,6 +244,7 @@ kinds! {
     cert_manager::CertManagerCertificate,
     cert_manager::Bundle,
     ingress_route::IngressRoute,
+    ingress_route::Middleware,
     envoy_gateway::EnvoyProxy,
     envoy_gateway::BackendTrafficPolicy,
 }

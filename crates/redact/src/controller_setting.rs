@@ -24,6 +24,8 @@ const VARIABLES: [&str; 4] = [
 ];
 /// The form in which options with middlewares of any entry point of Traefik are kept.
 const MIDDLEWARES: &str = "--entrypoints.http.middlewares";
+/// The form in which options with the PROXY protocol of any entry point of Traefik are kept.
+const PROXY_PROTOCOL: &str = "--entrypoints.proxyprotocol";
 /// Keys of the ConfigMaps that ingress controllers read, with a boolean.
 const KEYS: [&str; 4] = ["enable-real-ip", "service-upstream", "use-forwarded-headers", "use-proxy-protocol"];
 
@@ -48,8 +50,13 @@ pub(super) fn argument(before: &str, word: &str) -> Option<String> {
     if NAMED.contains(&name.as_str()) {
         return Some(format!("--{name}"));
     }
-    let of_entry_point =
-        name.strip_prefix("entrypoints.").and_then(|rest| rest.strip_suffix("http.middlewares"));
+    let of_entry_points = name.strip_prefix("entrypoints.");
+    let is_proxied = |rest: &str| rest == "proxyprotocol" || rest.starts_with("proxyprotocol.");
+    let of_point = of_entry_points.map(|rest| rest.split_once('.').map_or(rest, |(_, rest)| rest));
+    if of_entry_points.is_some_and(is_proxied) || of_point.is_some_and(is_proxied) {
+        return Some(PROXY_PROTOCOL.to_owned());
+    }
+    let of_entry_point = of_entry_points.and_then(|rest| rest.strip_suffix("http.middlewares"));
     of_entry_point
         .is_some_and(|point| point.is_empty() || point.ends_with('.'))
         .then(|| MIDDLEWARES.to_owned())
@@ -113,6 +120,10 @@ mod tests {
             argument("", "--entryPoints.web.http.middlewares=auth@file").as_deref(),
             Some(MIDDLEWARES)
         );
+        for word in ["--entryPoints.web.proxyProtocol.trustedIPs=10.0.0.1", "--entrypoints.web.proxyprotocol.insecure"] {
+            assert_eq!(argument("", word).as_deref(), Some(PROXY_PROTOCOL));
+        }
+        assert_eq!(argument("", PROXY_PROTOCOL).as_deref(), Some(PROXY_PROTOCOL));
         for (before, word) in [
             ("", "--token=abc"),
             ("--token", "abc"),

@@ -44,20 +44,24 @@ pub(super) fn header(ctx: &Context<'_>, entry: &Entry<'_>, caller: &Caller<'_>) 
             if has_middlewares || !service.middlewares.is_empty() || !route.spec.parent_refs.is_empty() {
                 return Header::Possible;
             }
-            let has = |is_it: fn(&str) -> bool| {
-                let mut args = caller.pod.spec.containers.iter().flat_map(|container| &container.args);
-                args.any(|arg| is_it(arg))
-            };
             match () {
-                () if has(|arg| arg == ENTRY_POINTS) => Header::Possible,
-                () if has(|arg| arg.to_ascii_lowercase().starts_with("--providers.kubernetes")) => {
-                    Header::Never
-                }
+                () if has_argument(caller.pod, |arg| arg == ENTRY_POINTS) => Header::Possible,
+                () if is_configured_by_arguments(caller.pod) => Header::Never,
                 () => Header::Unknown(arguments(ctx, caller.pod)),
             }
         }
         _ => Header::Possible,
     }
+}
+
+/// Whether a container of a pod has an argument.
+pub(super) fn has_argument(pod: &Pod, is_it: fn(&str) -> bool) -> bool {
+    pod.spec.containers.iter().flat_map(|container| &container.args).any(|arg| is_it(arg))
+}
+
+/// Whether the arguments of a Traefik configure it, and no file or variables that are not kept.
+pub(super) fn is_configured_by_arguments(pod: &Pod) -> bool {
+    has_argument(pod, |arg| arg.to_ascii_lowercase().starts_with("--providers.kubernetes"))
 }
 
 /// Whether the ConfigMap of a controller has configuration that may set a header.
