@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Context;
 use crate::certificates::{Certificate, Validity};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 use crate::model::control_plane::CREATED_BY;
 use crate::objects::Meta;
 
@@ -162,8 +162,7 @@ pub(super) fn starts_shortly<'a>(
 
 /// Adds the step that waits for certificates that start within minutes, for which no new certificate is needed.
 pub(super) fn wait_for(remedy: Remedy, start: Timestamp) -> Remedy {
-    remedy.step(
-        StepKind::Note,
+    remedy.note(
         format!(
             "Wait until {start}, and do not replace the certificate: it is valid from then on. If it is meant to be \
              valid already, compare the clocks of this machine, the nodes and the machine that created it"
@@ -178,8 +177,7 @@ pub(super) fn clocks_first<'a>(
     now: Timestamp,
 ) -> Remedy {
     if certificates.into_iter().any(|certificate| certificate.validity(now) == Validity::NotYet) {
-        remedy.step(
-            StepKind::Note,
+        remedy.note(
             "Compare the clocks first, of this machine, of the nodes and of the machine that created the \
              certificate: a wrong clock is the usual reason, and correcting it makes a new certificate \
              unnecessary",

@@ -19,10 +19,7 @@ pub(super) fn runtime_class(pod: &Pod) -> Option<Evidence> {
 /// The steps for such pods.
 pub(super) fn remedy() -> Remedy {
     Remedy::new()
-        .step(
-            StepKind::Note,
-            "Remove runtimeClassName from the pod template, so that the pods run without gVisor",
-        )
+        .note("Remove runtimeClassName from the pod template, so that the pods run without gVisor")
         .step(
             StepKind::Annotation,
             format!("Or set {INJECT}: disabled in the pod template: the pods then have no proxy"),

@@ -9,7 +9,7 @@ use super::policy::defined;
 use super::{Context, Unjudged};
 use crate::command::{Call, kubectl};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::Item;
 use crate::network_policy::{
     DecidedBy, Direction, Doubt, Objects, Policies, Policy, UNKNOWN_NAMESPACE, WHOM,
@@ -152,25 +152,19 @@ pub(super) fn remedy(
     words: impl Into<String>,
 ) -> Remedy {
     let remedy = match (decides.policy, decides.denies) {
-        (Policy::Cilium(_), true) => Remedy::new().step(
-            StepKind::Note,
-            format!(
-                "Narrow {} of {}, by its ports or its peers: no other policy can allow what a rule denies",
-                decides.field,
-                subject(decides.policy)
-            ),
-        ),
-        _ => Remedy::new().run(StepKind::Command, words, completed(decides, direction, openings)),
+        (Policy::Cilium(_), true) => Remedy::new().note(format!(
+            "Narrow {} of {}, by its ports or its peers: no other policy can allow what a rule denies",
+            decides.field,
+            subject(decides.policy)
+        )),
+        _ => Remedy::new().command(words, completed(decides, direction, openings)),
     };
     elsewhere(remedy)
 }
 
 /// A change does not last if another tool writes the policy.
 pub(super) fn elsewhere(remedy: Remedy) -> Remedy {
-    remedy.step(
-        StepKind::Note,
-        "Also make the change at the source of the policy: a chart or an operator reverts it",
-    )
+    remedy.note("Also make the change at the source of the policy: a chart or an operator reverts it")
 }
 
 /// A patch of a policy.

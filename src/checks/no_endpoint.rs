@@ -1,7 +1,7 @@
 //! How a Service without a ready endpoint gets one.
 
 use crate::command::kubectl;
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::model::endpoints::NoEndpoint;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{Kind, Pod, Service, Workload};
@@ -13,22 +13,18 @@ pub fn remedy(service: &Service, cause: &NoEndpoint<'_>) -> Remedy {
     match cause {
         NoEndpoint::ScaledToZero(kind, workload) => scaled_up(*kind, workload),
         NoEndpoint::NotReady(pod, _) => not_ready(pod),
-        NoEndpoint::NoPod(kind, workload) => Remedy::new().run(
-            StepKind::Command,
+        NoEndpoint::NoPod(kind, workload) => Remedy::new().command(
             format!("Find out why the {kind} creates no pod"),
             kubectl().words("describe").operand(target(*kind, workload)),
         ),
-        NoEndpoint::NothingSelected => Remedy::new().run(
-            StepKind::Command,
+        NoEndpoint::NothingSelected => Remedy::new().command(
             "Compare the Service's selector with the labels of the pods, and correct it",
             kubectl().words("get pods --show-labels"),
         ),
-        NoEndpoint::NoSelector => Remedy::new().step(
-            StepKind::Note,
+        NoEndpoint::NoSelector => Remedy::new().note(
             "Give the Service a selector, or correct whatever maintains its EndpointSlices",
         ),
-        NoEndpoint::NotListed(_) => Remedy::new().run(
-            StepKind::Command,
+        NoEndpoint::NotListed(_) => Remedy::new().command(
             "Compare the EndpointSlices with the pods: the controller that maintains them lags behind or lists others",
             kubectl()
                 .words("get endpointslices -o yaml")
@@ -44,9 +40,8 @@ fn target(kind: Kind, workload: &Workload) -> String {
 fn scaled_up(kind: Kind, workload: &Workload) -> Remedy {
     let text = format!("Scale the {kind} up, or stop the clients from calling the Service");
     match ManagedBy::from_metadata(&workload.metadata).in_git() {
-        Some(git) => Remedy::new().step(StepKind::Note, format!("{text}; {git}")),
-        None => Remedy::new().run(
-            StepKind::Command,
+        Some(git) => Remedy::new().note(format!("{text}; {git}")),
+        None => Remedy::new().command(
             text,
             kubectl()
                 .namespace(&workload.metadata.namespace)
@@ -61,14 +56,10 @@ fn not_ready(pod: &Pod) -> Remedy {
     let kubectl = || kubectl().namespace(namespace);
     let mut statuses = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
     let ended = statuses.find(|status| status.restart_count > 0 && !status.ready);
-    let remedy = Remedy::new().run(
-        StepKind::Command,
-        "Find out why the pod is not ready",
-        kubectl().words("describe pod").operand(name),
-    );
+    let remedy = Remedy::new()
+        .command("Find out why the pod is not ready", kubectl().words("describe pod").operand(name));
     match ended {
-        Some(status) => remedy.run(
-            StepKind::Command,
+        Some(status) => remedy.command(
             format!("Read the last lines of container {} before it ended", status.name),
             kubectl().words("logs").operand(name).option("-c", &*status.name).words("--previous --tail=50"),
         ),

@@ -108,13 +108,12 @@ pub(super) fn give_time(ctx: &Context<'_>, remedy: Remedy, pod: &Pod, values: &[
     let node = pod.node_name.as_str();
     let remedy = match node.is_empty() {
         true => remedy,
-        false => remedy.run(
-            StepKind::Command,
+        false => remedy.command(
             "Check the node: its conditions, and how much of its CPU is in use",
             kubectl().words("describe node").operand(node),
         ),
     };
-    let remedy = remedy.step(StepKind::Note, firewall(ctx, node));
+    let remedy = remedy.note(firewall(ctx, node));
     let paths: Vec<String> = values.iter().map(|value| format!("{value}.timeoutSeconds")).collect();
     let paths: Vec<&String> =
         paths.iter().filter(|path| upgrade::takes(ctx, CONTROL_PLANE.0, path)).collect();

@@ -12,7 +12,7 @@ use super::{Context, Judgement, Unjudged};
 use crate::checks::words::{sentence, some};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Moment, Remedy, Restarts, Severity, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Moment, Remedy, Restarts, Severity, Tie};
 use crate::item::Item;
 use crate::knowledge::{MeshSignature, written_at};
 use crate::missing::Missing;
@@ -365,10 +365,10 @@ impl Reported<'_> {
             kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name).option("-c", *container);
         let log = if self.ended.is_some() { log.words("--previous") } else { log };
         let log = log.words("--timestamps --tail=200");
-        let remedy = Remedy::new().run(StepKind::Command, "Read the log around this line", log);
+        let remedy = Remedy::new().command("Read the log around this line", log);
         let remedy = match row.remedy.as_str() {
             "" => remedy,
-            step => remedy.step(StepKind::Note, sentence(step)),
+            step => remedy.note(sentence(step)),
         };
         let remedy = if row.restart { restarted(remedy, &owners.owner(pod)) } else { remedy };
         let said = match row.says.split_once(". ") {
@@ -421,13 +421,12 @@ pub(super) fn logged_by(container: &str, row: &str) -> Tie {
 fn restarted(remedy: Remedy, owner: &Owner) -> Remedy {
     match owner.restartable() {
         Some(target) => remedy
-            .run(
-                StepKind::Command,
+            .command(
                 "Restart the workload",
                 kubectl().namespace(&owner.namespace).words("rollout restart").operand(target),
             )
             .restarting(Restarts::Workloads),
-        None => remedy.step(StepKind::Note, "Create the pods of the workload again"),
+        None => remedy.note("Create the pods of the workload again"),
     }
 }
 

@@ -249,7 +249,7 @@ impl<'a> Operator<'a> {
     ) -> Remedy {
         let text = act.at("in", &format!("the pod template of {self}"));
         let Some(name) = self.copied() else {
-            return remedy.step(StepKind::Note, with_values(text, changes));
+            return remedy.note(with_values(text, changes));
         };
         let namespace = self.meta.namespace.as_str();
         let known = ctx.and_then(|ctx| {
@@ -272,7 +272,7 @@ pub(super) fn template_with(
     owner: &Owner,
     command: impl FnOnce(&str) -> Call,
 ) -> Remedy {
-    let Some(target) = owner.restartable() else { return remedy.step(StepKind::Note, text) };
+    let Some(target) = owner.restartable() else { return remedy.note(text) };
     let Some(operator) = Operator::of_owner(ctx, owner) else {
         return remedy.run(kind, text, command(&target));
     };
@@ -282,7 +282,7 @@ pub(super) fn template_with(
             let target = format!("{}/{name}", owner.kind.to_ascii_lowercase());
             remedy.run(kind, format!("{text}{SOURCE}"), command(&target))
         }
-        None => remedy.step(StepKind::Note, text),
+        None => remedy.note(text),
     }
 }
 
@@ -299,7 +299,7 @@ pub(super) fn meshed(ctx: &Context<'_>, remedy: Remedy, act: &str, owner: &Owner
             "Run linkerd inject --manual on {}: webhooks do not change static pods",
             owner.template()
         );
-        return remedy.step(StepKind::Note, text);
+        return remedy.note(text);
     }
     of_owner(ctx, remedy, act, owner, &[(INJECT, Some("enabled"))])
 }
@@ -503,7 +503,7 @@ fn step(
         return remedy.step(StepKind::Annotation, format!("{text}; {git}"));
     }
     if let Some(operator) = Operator::new(object.kind, object.meta) {
-        return remedy.step(StepKind::Note, format!("{text}. Change it in {operator}"));
+        return remedy.note(format!("{text}. Change it in {operator}"));
     }
     let there = match act {
         Act::Put(_) => "in",

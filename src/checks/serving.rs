@@ -174,7 +174,7 @@ fn filled_by_cainjector(configuration: &Meta) -> Option<Remedy> {
          writes the caBundle"
     );
     let get = kubectl().namespace(namespace).words("describe certificate").operand(name);
-    Some(Remedy::new().run(StepKind::Command, act, get))
+    Some(Remedy::new().command(act, get))
 }
 
 /// Adds the steps that generate both sides together. `values` is the path of this server in the chart's
@@ -199,13 +199,11 @@ pub(super) fn align_ca_step(ctx: &Context<'_>, remedy: Remedy, values: &str, ser
         kubectl().namespace(namespace).words("rollout").words(verb).arg(format!("deployment/{deployment}"))
     };
     let remedy = match is_rolled_with_pair(ctx, values) {
-        true => remedy.run(
-            StepKind::Command,
+        true => remedy.command(
             format!("Wait until the {server} serves the new certificate: the change restarts it"),
             rollout("status").words("--timeout=5m"),
         ),
-        false => remedy.run(
-            StepKind::Command,
+        false => remedy.command(
             format!("Restart the {server}, so that it serves the current certificate of the Secret"),
             rollout("restart"),
         ),
@@ -218,13 +216,10 @@ pub(super) fn align_ca_step(ctx: &Context<'_>, remedy: Remedy, values: &str, ser
         || "If a GitOps tool manages the chart, let it".to_owned(),
         |tool| format!("Let {tool}"),
     );
-    remedy.step(
-        StepKind::Note,
-        format!(
-            "{who} ignore the Secret's data and the caBundle, or render both once ({values}.externalSecret \
+    remedy.note(format!(
+        "{who} ignore the Secret's data and the caBundle, or render both once ({values}.externalSecret \
              and caBundle)"
-        ),
-    )
+    ))
 }
 
 /// Whether the chart restarts a webhook's server with each new certificate: in every release since 2.11, its pod

@@ -88,7 +88,7 @@ pub(super) fn injector_awaited(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     }
     let rollout = kubectl().namespace(&ctx.namespaces().control_plane);
     let rollout = rollout.words("rollout status deployment/linkerd-proxy-injector --timeout=5m");
-    remedy.run(StepKind::Command, "Wait until the injector runs with the change", rollout)
+    remedy.command("Wait until the injector runs with the change", rollout)
 }
 
 /// The last step of a remedy that is more than the deletion of files.

@@ -85,7 +85,7 @@ fn in_files(
         }
     }
     if kept.is_empty() {
-        kept = Remedy::new().step(StepKind::Note, format!("Edit {places}")).steps;
+        kept = Remedy::new().note(format!("Edit {places}")).steps;
     }
     Remedy { steps: kept, verify }
 }

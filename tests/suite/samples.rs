@@ -10,7 +10,7 @@ use meshdoctor::check_outcome::CheckOutcome;
 use meshdoctor::checks::Outcome;
 use meshdoctor::command::kubectl;
 use meshdoctor::fetched::Why;
-use meshdoctor::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use meshdoctor::finding::{Evidence, Finding, Remedy, Severity};
 use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::missing::Missing;
 use meshdoctor::model::cluster::TimeSource;
@@ -295,11 +295,10 @@ pub fn hostile() -> Report {
     .evidence(Evidence::field(attack, attack, attack))
     .evidence(event(attack, attack, 2, "2026-01-15T11:57:30Z", attack))
     .evidence(file(attack, attack, 3, attack, attack))
-    .remedy(Remedy::verified_by(kubectl().words("get").operand(attack)).run(
-        StepKind::Command,
-        attack,
-        kubectl().words("delete").operand(attack),
-    ));
+    .remedy(
+        Remedy::verified_by(kubectl().words("get").operand(attack))
+            .command(attack, kubectl().words("delete").operand(attack)),
+    );
     let why = Why::Failed { message: attack.to_owned() };
     let missing = Missing::part(Request::new(Item::List(Kind::Pod)), why, attack);
     let mut report = report(vec![hostile], &[("cni-entry-missing", missing)], 1);

@@ -261,7 +261,7 @@ fn distinct(evidence: Vec<Evidence>) -> Vec<Evidence> {
 mod tests {
     use super::*;
     use crate::command::{Arg, kubectl};
-    use crate::finding::{Moment, StepKind};
+    use crate::finding::Moment;
 
     pub(super) fn finding(check: &'static str, severity: Severity, node: &str) -> Finding {
         Finding::new(check, severity, Subject::node(node), format!("{check} happened"))
@@ -372,7 +372,7 @@ mod tests {
     fn equal_findings_keep_all_commands() {
         let restart = |name: &str| kubectl().words("rollout restart").operand(name);
         let with = |node: &str, command: Command| {
-            let remedy = Remedy::new().run(StepKind::Command, "Restart it", command);
+            let remedy = Remedy::new().command("Restart it", command);
             finding("a", Severity::Error, node).remedy(remedy)
         };
         let command = |found: Vec<Finding>| {

@@ -296,7 +296,7 @@ pub fn describe(finding: &Finding) -> String {
 mod tests {
     use super::*;
     use crate::fetched::Why;
-    use crate::finding::{Remedy, StepKind, Subject};
+    use crate::finding::{Remedy, Subject};
     use crate::item::{Item, Kind};
     use crate::request::Request;
 
@@ -328,7 +328,7 @@ mod tests {
 
     fn finding(severity: Severity) -> Finding {
         Finding::new(check(), severity, Subject::thing("linkerd-destination"), "it is not ready")
-            .remedy(Remedy::default().step(StepKind::Note, "Look at it"))
+            .remedy(Remedy::default().note("Look at it"))
     }
 
     fn input() -> RowInput<'static> {

@@ -4,7 +4,7 @@ use super::fault::{Fault, Found, Survey};
 use super::wording;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Severity, Subject};
 use crate::item;
 use crate::knowledge::KeyKind;
 
@@ -56,8 +56,7 @@ fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
                     value,
                 ))
                 .remedy(
-                    wording::remedy().run(
-                        StepKind::Command,
+                    wording::remedy().command(
                         "Remove the label. If the setting is still needed, set it as an annotation of \
                         the pod template",
                         kubectl()

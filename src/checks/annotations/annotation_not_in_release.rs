@@ -118,7 +118,7 @@ fn remedy(
     if let Some(note) = &row.note {
         let mut letters = note.chars();
         let first = letters.next().map(|c| c.to_ascii_lowercase()).into_iter();
-        remedy = remedy.step(StepKind::Note, format!("Note: {}", first.chain(letters).collect::<String>()));
+        remedy = remedy.note(format!("Note: {}", first.chain(letters).collect::<String>()));
     }
     let heeded = |key: &&Key| {
         survey.reader.version().is_some_and(|v| key.status_in(v, ctx.knowledge).is_likely_effective())

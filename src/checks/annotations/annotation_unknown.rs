@@ -4,7 +4,7 @@ use super::fault::{Fault, Found, Survey};
 use super::{in_values, wording};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::item::Item;
 use crate::knowledge::{KeyScope, Suggestion};
 
@@ -19,7 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::Unknown(suggestion) = &found.fault else { return None };
         let mut remedy = on_workload_too(ctx, found);
         if let Some(advice) = suggestion.and_then(|suggestion| suggestion.advice) {
-            remedy = remedy.step(StepKind::Note, format!("Note: {advice}"));
+            remedy = remedy.note(format!("Note: {advice}"));
         }
         remedy = match suggestion.and_then(|suggestion| suggestion.key) {
             Some(row) => {

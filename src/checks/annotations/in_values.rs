@@ -32,7 +32,7 @@ pub(super) fn unknown(ctx: &Context<'_>) -> Vec<Finding> {
         let message = format!("no release of Linkerd knows {}, so it has no effect{meant}", one.key);
         let mut remedy = Remedy::new();
         if let Some(advice) = suggestion.and_then(|suggestion| suggestion.advice) {
-            remedy = remedy.step(StepKind::Note, format!("Note: {advice}"));
+            remedy = remedy.note(format!("Note: {advice}"));
         }
         let remedy = match row {
             Some(row) => {

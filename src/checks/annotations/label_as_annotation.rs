@@ -3,7 +3,7 @@
 use super::fault::{Fault, Found};
 use super::wording;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::item::Kind;
 use crate::knowledge::Key;
 use crate::model::injection::{INJECT, WEBHOOKS_LABEL};
@@ -30,12 +30,9 @@ fn remedy(ctx: &Context<'_>, found: &Found<'_>, row: &Key) -> Remedy {
             "If the namespace should stay in the mesh, remove it",
             found,
         )
-        .step(
-            StepKind::Note,
-            format!(
-                "If the namespace should leave the mesh, remove {INJECT} from it: new pods then get no proxy"
-            ),
-        );
+        .note(format!(
+            "If the namespace should leave the mesh, remove {INJECT} from it: new pods then get no proxy"
+        ));
     }
     wording::replace(ctx, wording::remedy(), &format!("Set {key} as a label"), found, row, found.value)
 }

@@ -12,7 +12,7 @@ use crate::checks::policy::defined;
 use crate::checks::trust_roots::chart_writes_bundle;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{kubectl, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Scope;
 use crate::objects::{
     Bundle, CertManagerCertificate, ConfigMap, Deployment, Kind, ManagedCertificate, TrustBundle, TrustSource,
@@ -108,8 +108,7 @@ fn finding(
             format!("only Secret {}", managed.spec.secret_name),
         ))
         .remedy(otherwise_kept(
-            Remedy::new().run(
-                StepKind::Command,
+            Remedy::new().command(
                 "Keep the key at renewals: proxies then trust certificates under the old and the new anchor. \
                  Change the source manifest too",
                 keep,
@@ -125,8 +124,7 @@ fn otherwise_kept(remedy: Remedy, anchor: ManagedAnchor<'_>) -> Remedy {
     let act = "Or, for a new key, keep the current anchor in the Bundle as a source of its own: its certificate, \
                without the key";
     match anchor.kept(remedy.clone(), act) {
-        Some(remedy) => remedy.run(
-            StepKind::Command,
+        Some(remedy) => remedy.command(
             "After a renewal with a new key, follow the rotation from its current state",
             meshdoctor().words("rotate"),
         ),

@@ -10,7 +10,7 @@ use crate::checks::policy::defined;
 use crate::checks::restart::is_injected_by_hand;
 use crate::checks::{Context, Judgement, Unjudged, rewrite};
 use crate::command::{Command, kubectl, linkerd};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
 use crate::item::Scope;
 use crate::model::injection::INJECT;
 use crate::model::managed_by::ManagedBy;
@@ -136,15 +136,15 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], is_blocked: bool) -> 
     let act = "Remove the proxy from the pod template, which contains it";
     let remedy = match (&target, git) {
         _ if !by_hand => Remedy::new(),
-        (_, Some(git)) => Remedy::new().step(StepKind::Note, format!("{act}; {git}")),
+        (_, Some(git)) => Remedy::new().note(format!("{act}; {git}")),
         (Some(target), None) => {
             let get = kubectl().namespace(&owner.namespace).words("get").operand(target).words("-o yaml");
             // `apply` would keep containers that it has not applied before.
             let replaced = get.pipe(linkerd().words("uninject -")).pipe(kubectl().words("replace -f -"));
             let text = format!("{act}. Remove it from the source manifest too");
-            Remedy::new().run(StepKind::Command, text, replaced)
+            Remedy::new().command(text, replaced)
         }
-        (None, None) => Remedy::new().step(StepKind::Note, act),
+        (None, None) => Remedy::new().note(act),
     };
     let act = format!("Keep the controller out of the mesh: set {INJECT}: disabled");
     let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(INJECT, Some("disabled"))]);
@@ -152,7 +152,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], is_blocked: bool) -> 
         Some(target) if is_blocked => {
             let wait = kubectl().namespace(&owner.namespace).words("rollout status").operand(target);
             let act = "Wait until the controller runs without a proxy. It then renews expired certificates";
-            remedy.run(StepKind::Command, act, Command::from(wait.words("--timeout=5m")))
+            remedy.command(act, Command::from(wait.words("--timeout=5m")))
         }
         _ => remedy,
     }

@@ -7,7 +7,7 @@ use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force};
 use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Moment, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Moment, Remedy, Subject};
 use crate::item::Scope;
 use crate::objects::ConfigMap;
 
@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     compared",
             )
             .evidence(seen)
-            .remedy(Remedy::new().step(StepKind::Note, "Restore the ConfigMap first"));
+            .remedy(Remedy::new().note("Restore the ConfigMap first"));
         return Ok(vec![finding].into());
     };
     let stale = holders(ctx, &|held| !held.same_text(&current) && !held.same_anchors(&current))?;

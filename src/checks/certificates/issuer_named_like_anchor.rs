@@ -4,7 +4,7 @@ use super::identity::{identity_deployment, issuer_and_bundles};
 use super::remedy;
 use crate::certificates::reach;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (issuer, bundles) = issuer_and_bundles(ctx)?;
@@ -15,8 +15,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         *anchor != certificate && anchor.subject() == certificate.subject()
     });
     let Some(anchor) = alike else { return Ok(Verdict::fine()) };
-    let steps = Remedy::new().step(
-        StepKind::Note,
+    let steps = Remedy::new().note(
         "Use distinct names, root.linkerd.TRUST-DOMAIN for the trust anchor and \
             identity.linkerd.TRUST-DOMAIN for the issuer; a new issuer under the same anchor is enough",
     );

@@ -8,7 +8,7 @@ use crate::certificates::{Certificate, Path, Validity, reach};
 use crate::checks::dates::{dates, ends_within};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (issuer, bundles) = issuer_and_bundles(ctx)?;
@@ -82,7 +82,7 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, first: &Firs
         )
     };
     let remedy = if first.is_anchor {
-        steps.step(StepKind::Note, "Rotate before the trust anchor expires, not before the issuer does")
+        steps.note("Rotate before the trust anchor expires, not before the issuer does")
     } else {
         let steps = remedy::new_issuer(ctx, steps);
         remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(issuer)))

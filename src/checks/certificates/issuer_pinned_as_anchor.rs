@@ -4,7 +4,7 @@ use super::identity::{anchor_tie, identity_deployment, issuer_and_bundles};
 use super::remedy;
 use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (issuer, bundles) = issuer_and_bundles(ctx)?;
@@ -42,14 +42,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn steps(ctx: &Context<'_>, certificate: &Certificate) -> Remedy {
     let steps = Remedy::new();
     let steps = if certificate.is_self_issued() {
-        steps.step(
-            StepKind::Note,
+        steps.note(
             "Sign the issuer with a separate, longer-lived root (with cert-manager, an Issuer of kind \
                 CA), and put the certificate of that root into a file root.crt",
         )
     } else {
-        steps.step(
-            StepKind::Note,
+        steps.note(
             "Put the certificate of the CA that signed the issuer into a file \
             root.crt",
         )
@@ -63,5 +61,5 @@ fn steps(ctx: &Context<'_>, certificate: &Certificate) -> Remedy {
     );
     let steps = remedy::put_bundle(ctx, steps, "Put the bundle in place", remedy::WITH_ROOT);
     let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
-    steps.step(StepKind::Note, "Then remove the issuer's own certificate from the bundle")
+    steps.note("Then remove the issuer's own certificate from the bundle")
 }

@@ -10,7 +10,7 @@ use crate::certificates::Key;
 use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{CertManagerCertificate, Kind, ManagedCertificate};
 
@@ -116,16 +116,15 @@ fn corrected(managed: &ManagedCertificate) -> Remedy {
     let wait = kubectl().namespace(namespace).words("wait --for=condition=Ready --timeout=5m");
     let wait = wait.arg(format!("certificates.cert-manager.io/{name}"));
     let remedy = match ManagedBy::from_metadata(&managed.metadata).in_git() {
-        Some(git) => Remedy::new().step(StepKind::Note, format!("{act}; {git}")),
-        None => Remedy::new().run(
-            StepKind::Command,
+        Some(git) => Remedy::new().note(format!("{act}; {git}")),
+        None => Remedy::new().command(
             format!(
                 "{act}: it keeps the old key unless rotationPolicy is Always. Change the source manifest too"
             ),
             patch,
         ),
     };
-    remedy.run(StepKind::Command, "Wait until cert-manager has issued it", wait)
+    remedy.command("Wait until cert-manager has issued it", wait)
 }
 
 /// The finding for a Certificate that cert-manager cannot issue.
@@ -153,8 +152,8 @@ fn not_ready(ctx: &Context<'_>, managed: &ManagedCertificate) -> Option<Finding>
         .evidences(managed.status.not_after.get().map(|at| field(managed, "status.notAfter", at.to_string())))
         .remedy(
             Remedy::new()
-                .run(StepKind::Command, "Read the conditions and events of the Certificate", describe)
-                .run(StepKind::Command, "Read why its requests fail", requests),
+                .command("Read the conditions and events of the Certificate", describe)
+                .command("Read why its requests fail", requests),
         ),
     )
 }

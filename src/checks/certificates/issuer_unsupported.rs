@@ -6,7 +6,7 @@ use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
 use crate::certificates::Key;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx)?;
@@ -45,8 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .explains_nothing()
                 .evidence(issuer.quoted(format!("{}: {said}", certificate.summary())))
                 .parameter("command")
-                .remedy(Remedy::new().step(
-                    StepKind::Note,
+                .remedy(Remedy::new().note(
                     "If linkerd check must pass, use ECDSA P-256, signed with SHA-256, at the next \
                         renewal",
                 ));

@@ -5,7 +5,7 @@ use super::identity::{BUNDLE, ISSUER, TRUST_ROOTS, source_bundle};
 use crate::certificates::{Certificate, from_restored_bundle};
 use crate::checks::Context;
 use crate::command::{Arg, Call, Command, Line, kubectl, program};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{
     Bundle, CertManagerCertificate, ConfigMap, ManagedCertificate, SourceObject, TrustBundle, TrustSource,
@@ -113,8 +113,7 @@ impl<'a> ManagedAnchor<'a> {
         let renew = program("cmctl").words("renew").option("-n", namespace).operand(name);
         let remedy = match self.anchor.spec.private_key.rotation_policy.as_str() {
             "Always" => remedy,
-            _ => remedy.run(
-                StepKind::Command,
+            _ => remedy.command(
                 "Let cert-manager make a new key at renewals. Change the source manifest too",
                 kubectl()
                     .namespace(namespace)
@@ -124,7 +123,7 @@ impl<'a> ManagedAnchor<'a> {
                     .arg(r#"{"spec":{"privateKey":{"rotationPolicy":"Always"}}}"#),
             ),
         };
-        Some(remedy.run(StepKind::Command, "Renew the trust anchor with cert-manager", renew))
+        Some(remedy.command("Renew the trust anchor with cert-manager", renew))
     }
 
     /// Adds the step that renews the issuer first, since cert-manager renews it under the new anchor from then on.
@@ -132,8 +131,7 @@ impl<'a> ManagedAnchor<'a> {
         let Some(issuer) = of_issuer(ctx) else { return remedy };
         let (namespace, name) = issuer.metadata.key();
         let at = issuer.status.renewal_time.get().map(|at| format!(", now at {at}")).unwrap_or_default();
-        remedy.run(
-            StepKind::Command,
+        remedy.command(
             format!(
                 "Renew the issuer, under the current anchor. cert-manager makes the next one under the new anchor \
                  (renewalTime{at}), so the restarts of the next steps must be complete before"
@@ -155,7 +153,7 @@ impl<'a> ManagedAnchor<'a> {
     pub(super) fn kept(self, remedy: Remedy, act: &str) -> Option<Remedy> {
         if let Some(source) = self.previous()? {
             let (secret, entry) = named(source);
-            return Some(remedy.run(StepKind::Command, act, self.copied_to(secret, entry)));
+            return Some(remedy.command(act, self.copied_to(secret, entry)));
         }
         let bundle = &self.bundle.metadata;
         let read = self.secret().pipe(program("base64").words("-d")).to_file(PREVIOUS_FILE);
@@ -165,23 +163,22 @@ impl<'a> ManagedAnchor<'a> {
         if let Some(git) = ManagedBy::from_metadata(bundle).in_git() {
             let text =
                 format!("Add it to Bundle {}: secret {PREVIOUS}, key {CERTIFICATE}; {git}", bundle.name);
-            let remedy = remedy.run(StepKind::Command, act, Command::lines([read, create]).whole());
-            return Some(remedy.step(StepKind::Note, text));
+            let remedy = remedy.command(act, Command::lines([read, create]).whole());
+            return Some(remedy.note(text));
         }
         let source = format!(r#"{{"secret":{{"name":"{PREVIOUS}","key":"{CERTIFICATE}"}}}}"#);
         let add = format!(r#"[{{"op":"add","path":"/spec/sources/-","value":{source}}}]"#);
         let patch = kubectl().words("patch bundles.trust.cert-manager.io").operand(&bundle.name);
         let patch = patch.words("--type json -p").arg(add);
         let lines = [read, create, Line::from(patch)];
-        Some(remedy.run(StepKind::Command, act, Command::lines(lines).whole()))
+        Some(remedy.command(act, Command::lines(lines).whole()))
     }
 
     /// Adds the step that replaces the previous anchor in the bundle with the current one. `None` if the previous one
     /// may come from another source.
     pub(super) fn without_previous(self, remedy: Remedy) -> Option<Remedy> {
         let (secret, entry) = self.previous()?.map_or((PREVIOUS, CERTIFICATE), named);
-        Some(remedy.run(
-            StepKind::Command,
+        Some(remedy.command(
             "Replace the previous anchor in the Bundle with the current one, which then outlasts its next renewal",
             self.copied_to(secret, entry),
         ))
@@ -214,8 +211,7 @@ pub(super) fn added_in_line(
     let source = program("jq").words("-Rs").arg(source).arg(file);
     let patch = kubectl().words("patch bundles.trust.cert-manager.io").operand(&bundle.metadata.name);
     let patch = patch.words("--type json").option("-p", Arg::output(source));
-    Some(remedy.run(
-        StepKind::Command,
+    Some(remedy.command(
         format!(
             "{act} as a source of trust-manager's Bundle {}. Change the source manifest too",
             bundle.metadata.name

@@ -117,8 +117,7 @@ pub(in crate::checks) fn synchronized(ctx: &Context<'_>, remedy: Remedy, node: O
     };
     match (node, system.map(|system| system.id.as_str())) {
         (Some(node), Some("talos")) => remedy
-            .run(
-                StepKind::Command,
+            .command(
                 "Compare the clock of the node with its time server",
                 Command::about_node(node, [talosctl().words("time")]),
             )
@@ -127,13 +126,11 @@ pub(in crate::checks) fn synchronized(ctx: &Context<'_>, remedy: Remedy, node: O
                 "If it is not synchronized, correct machine.time.servers in the machine configuration",
             ),
         (Some(node), Some("bottlerocket")) => remedy
-            .run(StepKind::Command, LOOK, program_on(node, "chronyc tracking"))
-            .run(StepKind::Command, SET, program_on(node, "chronyc makestep")),
-        _ => remedy.run(StepKind::Command, LOOK, tools("tracking", "status")).run(
-            StepKind::Command,
-            SET,
-            tools("makestep", "set-ntp true"),
-        ),
+            .command(LOOK, program_on(node, "chronyc tracking"))
+            .command(SET, program_on(node, "chronyc makestep")),
+        _ => {
+            remedy.command(LOOK, tools("tracking", "status")).command(SET, tools("makestep", "set-ntp true"))
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::proxies::holders;
 use crate::checks::restart;
 use crate::checks::trust_roots::in_force;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Remedy, Subject, Tie};
 use crate::objects::Pod;
 
 /// Maximum number of quoted workloads.
@@ -37,13 +37,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("ConfigMap {namespace}/{TRUST_ROOTS}");
-    let remedy = Remedy::new().step(
-        StepKind::Note,
-        format!(
-            "Put the old trust anchor back next to the new one, in the way it was added, and remove it \
+    let remedy = Remedy::new().note(format!(
+        "Put the old trust anchor back next to the new one, in the way it was added, and remove it \
                 after {over}, when the last certificate under it has expired"
-        ),
-    );
+    ));
     let remedy = restart::all_meshed(
         ctx,
         remedy,

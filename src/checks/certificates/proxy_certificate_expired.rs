@@ -12,7 +12,7 @@ use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::item::Item;
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::objects::Pod;
@@ -97,8 +97,7 @@ fn finding(ctx: &Context<'_>, pod: &Pod, said: Evidence, message: &str) -> Findi
     let meta = &pod.metadata;
     let logs = kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name);
     let owner = ctx.owners().owner(pod);
-    let mut remedy = Remedy::new().run(
-        StepKind::Command,
+    let mut remedy = Remedy::new().command(
         "Read the proxy's log lines about identity, and repair identity or the connection to it first",
         logs.option("-c", PROXY_CONTAINER).words("--tail=50"),
     );

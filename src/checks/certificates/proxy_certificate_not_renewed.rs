@@ -11,7 +11,7 @@ use crate::checks::serving::component_missing;
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, StepKind, Subject};
+use crate::finding::{Finding, Remedy, Subject};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::{CertificateRefreshedAt, CertificateRefreshes};
 use crate::model::owners::Owner;
@@ -130,13 +130,12 @@ fn remedy<T>(ctx: &Context<'_>, late: &[(&Pod, T)], repair: &str, act: &str) -> 
     let mut remedy = Remedy::new();
     if let Some((pod, _)) = late.first() {
         let logs = kubectl().namespace(&pod.metadata.namespace).words("logs").operand(&pod.metadata.name);
-        remedy = remedy.run(
-            StepKind::Command,
+        remedy = remedy.command(
             format!("Read the log lines about identity of {}", name_of(pod)),
             logs.option("-c", PROXY_CONTAINER).words("--tail=50"),
         );
     }
-    let remedy = remedy.step(StepKind::Note, repair);
+    let remedy = remedy.note(repair);
     let mut owners: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     for (pod, _) in late {
         owners.entry(ctx.owners().owner(pod)).or_default().push(pod.metadata.name.clone());

@@ -12,7 +12,7 @@ use crate::checks::diagnosed::{by_workload, exporting, name_of, proxies, quoted}
 use crate::checks::restart::{self, Needs};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Finding, Remedy, Severity, Subject};
 use crate::knowledge::MetricMeaning::CertificateRefreshedAt;
 use crate::model::owners::Owner;
 use crate::objects::Pod;
@@ -88,10 +88,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let rest = (more > 0).then(|| issuer.quoted(format!("and {more} more proxies")));
     let names: Vec<String> = old.iter().map(|(pod, _)| name_of(pod)).collect();
-    let remedy = Remedy::new().step(
-        StepKind::Note,
-        "Keep the previous trust anchor until no proxy has a certificate of the old issuer",
-    );
+    let remedy = Remedy::new()
+        .note("Keep the previous trust anchor until no proxy has a certificate of the old issuer");
     let mut owners: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     for (pod, _) in &old {
         owners.entry(ctx.owners().owner(pod)).or_default().push(pod.metadata.name.clone());
@@ -148,8 +146,7 @@ fn not_trusted(ctx: &Context<'_>, subject: Subject, all: &[(&Pod, &Certificate)]
     for (pod, _) in all {
         owners.entry(ctx.owners().owner(pod)).or_default().push(pod.metadata.name.clone());
     }
-    let remedy = Remedy::new().step(
-        StepKind::Note,
+    let remedy = Remedy::new().note(
         "If other pods still trust the previous anchor, add it to the bundle again until all pods were restarted",
     );
     let act = "Restart the workload: a new proxy requests a certificate of the current issuer";

@@ -45,8 +45,7 @@ const ROOT_KEY: &str = "ca.key";
 
 /// Adds the command that makes a new root, under which another tool makes the issuer.
 pub(super) fn new_root_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Make a new trust anchor with the step CLI. The tool that writes the issuer needs ca-new.key later",
         insecurely(root(ctx)),
     )
@@ -62,8 +61,7 @@ pub(super) fn new_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let issuer =
         create().arg(names(ctx, "identity")).words("issuer-new.crt issuer-new.key --profile intermediate-ca");
     let issuer = issuer.words("--not-after 8760h --ca").arg(NEW_ROOT).words("--ca-key ca-new.key");
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Make a new trust anchor and an issuer under it with the step CLI. Keep ca-new.key offline",
         Command::lines([insecurely(root), insecurely(issuer)]).whole(),
     )
@@ -105,7 +103,7 @@ fn new_issuer_by(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
         let key = upgrade::stored_key_to_file(ctx, ROOT_KEY);
         let deleted = program("rm").words("-f").arg(upgrade::OVERRIDES_FILE).arg(ROOT_KEY);
         let lines = key.into_iter().chain([read, issuer.and(deleted)]);
-        return remedy.run(StepKind::Command, text, Command::lines(lines).whole());
+        return remedy.command(text, Command::lines(lines).whole());
     }
     let several = match current_anchors(ctx).map(|anchors| anchors.len()) {
         None | Some(0 | 1) => "",
@@ -116,7 +114,7 @@ fn new_issuer_by(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
          If the key is lost, see: {}",
         own("explain trust-anchor-expired")
     );
-    remedy.run(StepKind::Command, text, Command::lines([read, issuer]).whole())
+    remedy.command(text, Command::lines([read, issuer]).whole())
 }
 
 /// Whether the only trust anchor is the issuer of the stored values, as after `linkerd install` without certificates:
@@ -158,8 +156,7 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
         Some((issuer, _, Some("cert-manager"))) => {
             let certificate = issuer.secret.metadata.annotation("cert-manager.io/certificate-name");
             let certificate = certificate.unwrap_or(ISSUER);
-            remedy.run(
-                StepKind::Command,
+            remedy.command(
                 "Find out why cert-manager does not renew it, and renew it",
                 Command::lines([
                     kubectl().namespace(namespace).words("describe certificate").operand(certificate),
@@ -238,8 +235,7 @@ fn otherwise_new(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
 /// As [`restored_issuer`], if the Secret is missing: until it exists, a restart stops identity.
 pub(super) fn restored_secret(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
-    let remedy = restore_issuer(ctx, remedy).run(
-        StepKind::Command,
+    let remedy = restore_issuer(ctx, remedy).command(
         "Check that the Secret exists: running identity pods read it without a restart",
         kubectl().namespace(namespace).words("get secret").operand(ISSUER),
     );
@@ -266,8 +262,7 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 /// Adds the steps that write the issuer of the Secret again, without damage of its certificate.
 pub(super) fn restored_pair(ctx: &Context<'_>, remedy: Remedy, damage: PemDamage) -> Remedy {
     let files = upgrade::issuer_to_files(ctx, "issuer.crt", KEY, Some(undone(damage)));
-    let remedy = remedy.run(
-        StepKind::Command,
+    let remedy = remedy.command(
         "Write the issuer's certificate, corrected, and its key to files",
         Command::lines(files).whole(),
     );
@@ -301,5 +296,5 @@ pub(super) fn by_owner_of(
         true => current_bundle(ctx).to_file(CURRENT_ROOT).and(create),
         false => create,
     };
-    remedy.run(StepKind::Command, act, command)
+    remedy.command(act, command)
 }

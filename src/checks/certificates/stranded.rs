@@ -31,7 +31,7 @@ pub(super) fn no_restart(ctx: &Context<'_>) -> Option<Remedy> {
     let act = format!(
         "Do not restart identity: running proxies trust only the issuer that it has in memory. Follow {FIRST}"
     );
-    strands_proxies(ctx).then(|| Remedy::new().step(StepKind::Note, act))
+    strands_proxies(ctx).then(|| Remedy::new().note(act))
 }
 
 /// The restart of control-plane pods, unless it cuts off running proxies; then another check has all steps.
@@ -39,7 +39,7 @@ pub(super) fn restarted(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> R
     if strands_proxies(ctx) {
         let act = "Do not restart it now: some proxies lack the current trust anchors and could not reach it. The \
                    steps of data-plane-anchors-disjoint restart it";
-        return Remedy::new().step(StepKind::Note, act);
+        return Remedy::new().note(act);
     }
     Remedy::new().with(renew(ctx, owner, names, Needs::NewPods, "new pods read the current bundle"))
 }
@@ -61,27 +61,21 @@ pub(super) fn kept(ctx: &Context<'_>) -> Remedy {
     let anchor = anchor.words("-o").arg(format!("jsonpath={{..env[?(@.name==\"{TRUST_ANCHORS}\")].value}}"));
     let verified =
         program("step").words("certificate verify").arg(CERTIFICATE).words("--roots").arg(OLD_ROOT);
-    let remedy = Remedy::new().run(
-        StepKind::Command,
-        "Write the old trust anchor of a running proxy to a file",
-        anchor.to_file(OLD_ROOT),
-    );
+    let remedy = Remedy::new()
+        .command("Write the old trust anchor of a running proxy to a file", anchor.to_file(OLD_ROOT));
     // Helm and other tools write no such Secret.
     let is_stored = upgrade::managed_by(ctx).installer == Some(Installer::Cli)
         && !ctx.is_absent_for_steps::<Secret>(STORED_VALUES);
     let remedy = match is_stored && !is_external {
-        true => remedy.run(
-            StepKind::Command,
+        true => remedy.command(
             "Write the old issuer and its key to files, from the values that the installation stores",
             Command::lines(upgrade::stored_issuer_to_files(ctx, CERTIFICATE, KEY)).whole(),
         ),
-        false => remedy.step(
-            StepKind::Note,
-            format!("Take the old issuer and its key from a backup, as {CERTIFICATE} and {KEY}"),
-        ),
+        false => {
+            remedy.note(format!("Take the old issuer and its key from a backup, as {CERTIFICATE} and {KEY}"))
+        }
     };
-    let remedy = remedy.run(
-        StepKind::Command,
+    let remedy = remedy.command(
         "Check that this issuer is under the old anchor. If the command prints an error, take both files from a \
          backup",
         verified,
@@ -98,8 +92,7 @@ pub(super) fn kept(ctx: &Context<'_>) -> Remedy {
         let act = "Put both trust anchors and the old issuer in place: every running proxy trusts it";
         upgrade::step(ctx, remedy, StepKind::Command, act, both)
     };
-    let remedy = remedy::restart_trusted_control_plane(ctx, remedy).run(
-        StepKind::Command,
+    let remedy = remedy::restart_trusted_control_plane(ctx, remedy).command(
         "Delete the files with the key",
         program("rm").words("-f").arg(upgrade::OVERRIDES_FILE).arg(KEY),
     );

@@ -8,7 +8,7 @@ use crate::certificates::Validity;
 use crate::checks::dates;
 use crate::checks::trust_roots::foreign_pods;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     of_each(ctx, |anchor, role| {
@@ -71,7 +71,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Anc
             remedy::restart_meshed_apart(ctx, remedy::restart_control_plane(ctx, steps))
         }
         AnchorUse::OneOfSeveral | AnchorUse::Unused if validity == Validity::NotYet => {
-            steps.step(StepKind::Note, "Wait until it is valid, or remove it from the bundle until then")
+            steps.note("Wait until it is valid, or remove it from the bundle until then")
         }
         AnchorUse::OneOfSeveral | AnchorUse::Unused => {
             stranded::later(ctx, "trust-anchor-expired", Severity::Warning)

@@ -12,7 +12,7 @@ use crate::checks::dates::{self, ExpiryWindow, expiry};
 use crate::checks::upgrade::Options;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     of_each(ctx, |anchor, role| {
@@ -38,8 +38,7 @@ fn renewed(ctx: &Context<'_>, anchor: &Anchor<'_>, at: Timestamp) -> Finding {
         .evidences(anchor.evidence(&said))
         .parameter(anchor.certificate.print())
         .explains_nothing()
-        .remedy(Remedy::new().step(
-            StepKind::Note,
+        .remedy(Remedy::new().note(
             "Wait for the renewal. If it makes a new key, anchor-replaced-at-renewal reports how to keep proxies \
              connected",
         ))
@@ -108,16 +107,14 @@ fn rotation(ctx: &Context<'_>, steps: Remedy, anchor: &Anchor<'_>) -> Remedy {
     let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
     let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
     let steps = steps
-        .run(
-            StepKind::Command,
+        .command(
             "Wait until every proxy trusts both anchors. The command then exits with status 0",
             meshdoctor().words("rotate --may replace-issuer"),
         )
         .later();
     let steps = remedy::put_new_issuer_with(ctx, steps, Options::none().in_rotation());
     let steps = remedy::see_it_loaded(ctx, steps)
-        .run(
-            StepKind::Command,
+        .command(
             "Wait until every proxy has a certificate under the new anchor, by default one day. The command then \
              exits with status 0",
             meshdoctor().words("rotate --may remove-anchor"),

@@ -5,7 +5,7 @@ use super::algorithms::{self, Supported};
 use super::identity::{Anchor, anchor_tie, anchors, bundles};
 use super::remedy;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = bundles(ctx)?;
@@ -39,10 +39,7 @@ fn refused_by_linkerd_check(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     .evidences(anchor.evidence(&message(anchor)))
     .parameter(anchor.certificate.print())
     .parameter("command")
-    .remedy(
-        Remedy::new()
-            .step(StepKind::Note, "If linkerd check must pass, use ECDSA P-256 at the next rotation"),
-    )
+    .remedy(Remedy::new().note("If linkerd check must pass, use ECDSA P-256 at the next rotation"))
 }
 
 fn unsupported(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {

@@ -5,7 +5,7 @@ use super::remedy;
 use crate::certificates::foreign_block;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::own;
-use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Remedy, Subject, Tie};
 use crate::item::Scope;
 use crate::objects::ConfigMap;
 
@@ -43,13 +43,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         remedy::read_bundle_once(ctx, Remedy::new(), "Write the certificates of the bundle to a file");
     let steps = remedy::put_bundle(ctx, steps, "Put this bundle in place", remedy::EDITED);
     let steps = match is_key {
-        true => steps.step(
-            StepKind::Note,
-            format!(
-                "Replace the trust anchor or issuer of this key, since others may have read it. See: {}",
-                own("rotate")
-            ),
-        ),
+        true => steps.note(format!(
+            "Replace the trust anchor or issuer of this key, since others may have read it. See: {}",
+            own("rotate")
+        )),
         false => steps,
     };
     let finding = ctx

@@ -4,7 +4,7 @@ use super::identity::{BUNDLE, TRUST_ROOTS, identity_deployment, need_control_pla
 use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Scope;
 use crate::objects::{
     Bundle, CertManagerCertificate, Condition, ConfigMap, Kind, ManagedCertificate, Namespace, Texts,
@@ -72,11 +72,9 @@ fn wrong_key(ctx: &Context<'_>, bundle: &TrustBundle) -> Option<Finding> {
         "spec.target.configMap.key",
         key.unwrap_or("not set"),
     ));
-    Some(finding.remedy(Remedy::new().run(
-        StepKind::Command,
-        "Set the key that Linkerd reads. Change the source manifest too",
-        patch,
-    )))
+    Some(finding.remedy(
+        Remedy::new().command("Set the key that Linkerd reads. Change the source manifest too", patch),
+    ))
 }
 
 /// The finding for a Bundle whose selector omits the namespace of the control plane.
@@ -92,16 +90,14 @@ fn omitted(ctx: &Context<'_>, bundle: &TrustBundle, labels: &Texts) -> Option<Fi
     );
     let name = &bundle.metadata.name;
     let remedy = match selector.only_labels_of_namespace() {
-        Some(pairs) => Remedy::new().run(
-            StepKind::Command,
+        Some(pairs) => Remedy::new().command(
             "Give the namespace the labels that the Bundle selects by. Change the source manifest too",
             pairs.into_iter().fold(
                 kubectl().words("label --overwrite namespace").operand(home),
                 |call, (key, value)| call.arg(format!("{key}={value}")),
             ),
         ),
-        None => Remedy::new().run(
-            StepKind::Command,
+        None => Remedy::new().command(
             "Remove the selector: trust-manager then writes the ConfigMap in every namespace. Change the source \
              manifest too",
             kubectl()
@@ -141,19 +137,16 @@ fn not_synced(ctx: &Context<'_>, bundle: &TrustBundle, is_written: bool) -> Opti
     let elsewhere =
         (synced.reason == "SourceNotFound").then(|| elsewhere(ctx, bundle, &synced.message)).flatten();
     let describe = kubectl().words("describe bundles.trust.cert-manager.io").operand(&bundle.metadata.name);
-    let remedy =
-        Remedy::new().run(StepKind::Command, "Read the conditions and events of the Bundle", describe);
+    let remedy = Remedy::new().command("Read the conditions and events of the Bundle", describe);
     let remedy = match (synced.reason.as_str(), elsewhere) {
-        ("SourceNotFound", Some(certificate)) => remedy.step(
-            StepKind::Note,
+        ("SourceNotFound", Some(certificate)) => remedy.note(
             format!(
                 "Create the Secret with the root certificate in the namespace of trust-manager's sources (chart value \
                  app.trust.namespace, by default cert-manager). Or set that value to {}",
                 certificate.metadata.namespace
             ),
         ),
-        ("SourceNotFound", None) => remedy.step(
-            StepKind::Note,
+        ("SourceNotFound", None) => remedy.note(
             "Create the missing source in the namespace of trust-manager's sources, by default cert-manager, or \
              correct its name or key in the Bundle",
         ),

@@ -107,7 +107,7 @@ fn write_again(ctx: &Context<'_>) -> Remedy {
         ),
     };
     let bundles = kubectl().words("describe bundles.trust.cert-manager.io");
-    let remedy = Remedy::new().run(StepKind::Command, others, bundles);
+    let remedy = Remedy::new().command(others, bundles);
     match is_in_chart {
         true => applied(ctx, remedy, "Otherwise, reapply the control plane"),
         false => remedy,

@@ -7,7 +7,7 @@ use crate::checks::serving::align_ca_step;
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = serving(ctx, &SERVERS)?;
@@ -106,11 +106,10 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
 fn see_renewal(ctx: &Context<'_>, pair: &Serving<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     match pair.secret.metadata.annotation("cert-manager.io/certificate-name") {
-        Some(certificate) => remedy.run(
-            StepKind::Command,
+        Some(certificate) => remedy.command(
             "Check when cert-manager renews it",
             kubectl().namespace(namespace).words("get certificate").operand(certificate).words("-o wide"),
         ),
-        None => remedy.step(StepKind::Note, "Check when the tool that writes the Secret renews it"),
+        None => remedy.note("Check when the tool that writes the Secret renews it"),
     }
 }

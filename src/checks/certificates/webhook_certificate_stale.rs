@@ -8,7 +8,7 @@ use crate::checks::serving::refusal;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::Item;
 use crate::item::ServedBy;
 use crate::missing::Missing;
@@ -87,8 +87,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy, chain: &[Certi
             format!("{}: {}", pair.served[0].summary(), dates(&pair.served[0], ctx.now())),
         ))
         .remedy(
-            Remedy::new().run(
-                StepKind::Command,
+            Remedy::new().command(
                 "Restart the workload that serves the webhook, so that it reads the Secret",
                 kubectl()
                     .namespace(namespace)

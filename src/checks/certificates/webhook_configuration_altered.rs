@@ -126,5 +126,5 @@ fn without_others(server: &Server, configuration: &WebhookConfiguration) -> Reme
     });
     let patch = patch.operand(&configuration.metadata.name);
     let patch = patch.words("--type=json -p").arg(serde_json::Value::from(operations).to_string());
-    Remedy::new().run(StepKind::Command, "Remove the other webhooks: an apply keeps them", patch)
+    Remedy::new().command("Remove the other webhooks: an apply keeps them", patch)
 }

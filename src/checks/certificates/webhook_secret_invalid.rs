@@ -77,8 +77,7 @@ fn written_again(ctx: &Context<'_>, server: &Server) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let act = match chart_writes_pair(ctx, server.values) {
         Some(false) => {
-            return Remedy::new().run(
-                StepKind::Command,
+            return Remedy::new().command(
                 "Find out why cert-manager, or the tool used instead, does not write the Secret",
                 kubectl().namespace(namespace).words("describe certificates.cert-manager.io"),
             );
@@ -93,8 +92,7 @@ fn written_again(ctx: &Context<'_>, server: &Server) -> Remedy {
 
 fn finding(ctx: &Context<'_>, server: &Server, message: &str, seen: Evidence) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
-    let remedy = written_again(ctx, server).run(
-        StepKind::Command,
+    let remedy = written_again(ctx, server).command(
         "Restart the workload that serves it",
         kubectl()
             .namespace(namespace)

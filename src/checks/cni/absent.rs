@@ -146,17 +146,13 @@ pub(super) fn remedy(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>])
     if uninstalled(ctx) {
         let words = "Install linkerd-cni, because the control plane relies on it: it writes the traffic \
                      rules of meshed pods";
-        let remedy = chart::install_again(ctx, remedy, words).run(
-            StepKind::Command,
-            "Wait until it runs on every node",
-            changed_rolled_out(ctx),
-        );
+        let remedy = chart::install_again(ctx, remedy, words)
+            .command("Wait until it runs on every node", changed_rolled_out(ctx));
         return meshed_restarted(ctx, remedy);
     }
     let node = absent.snapshot.node.as_str();
     let again = match absent.waiting {
-        Some(pod) => remedy.run(
-            StepKind::Command,
+        Some(pod) => remedy.command(
             "Find out why linkerd-cni's installer does not run on the node, and repair it: it writes its \
              entry when it starts",
             described(pod),
@@ -244,8 +240,7 @@ pub(super) fn leave_entries_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     };
     let rollout =
         |verb: &'static str| kubectl().words("-n kube-system").words(verb).words("daemonset/cilium");
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Restart Cilium's agents, which read it when they start",
         Command::lines([rollout("rollout restart"), rollout("rollout status")]).whole(),
     )

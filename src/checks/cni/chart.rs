@@ -306,8 +306,7 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
             replaced(ctx, &target, &[])
         ),
     };
-    remedy.run(StepKind::Note, preview, into(kubectl().words("diff -f -"))).run(
-        StepKind::Command,
+    remedy.run(StepKind::Note, preview, into(kubectl().words("diff -f -"))).command(
         format!(
             "{words}. If Helm or a GitOps tool installed it, apply the chart {CHART} with that tool instead"
         ),

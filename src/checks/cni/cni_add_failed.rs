@@ -33,7 +33,7 @@ fn known(ctx: &Context<'_>, add: &AddFailure<'_>, signature: &Signature) -> Find
     };
     let remedy = Remedy::new();
     let remedy = match &meant.confirm {
-        Some(confirm) => remedy.step(StepKind::Note, format!("Confirm the cause: {confirm}")),
+        Some(confirm) => remedy.note(format!("Confirm the cause: {confirm}")),
         None => remedy,
     };
     let unsaid = detail.is_none() && signature.id.starts_with("exit-");
@@ -48,7 +48,7 @@ fn known(ctx: &Context<'_>, add: &AddFailure<'_>, signature: &Signature) -> Find
 fn journal(ctx: &Context<'_>, remedy: Remedy, add: &AddFailure<'_>) -> Remedy {
     let text = "Provide the journal of the node's container runtime, which has the error of iptables itself";
     if add.node.is_empty() {
-        return remedy.step(StepKind::Note, text);
+        return remedy.note(text);
     }
     let read = host::journal(Nodes::for_steps(ctx).system(ctx, add.node)).to_file("journal.txt");
     let check = meshdoctor().words("check --live --logs").arg(Arg::node().then("=journal.txt"));
@@ -59,7 +59,7 @@ fn unknown(ctx: &Context<'_>, add: &AddFailure<'_>) -> Finding {
     let text =
         "Read the plugin's log lines before the failure, in the journal of the node's container runtime";
     let remedy = match add.node {
-        "" => Remedy::new().step(StepKind::Note, text),
+        "" => Remedy::new().note(text),
         node => {
             let journal = host::journal(Nodes::for_steps(ctx).system(ctx, node));
             let read = journal.pipe(program("grep").words("-i linkerd-cni"));

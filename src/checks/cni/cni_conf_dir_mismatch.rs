@@ -10,7 +10,7 @@ use super::pods::meshed_replaced;
 use super::remedy::{changed, changed_rolled_out, through_host_network};
 use super::target::target;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::knowledge::Platform;
 use crate::model::node::{Looked, MULTUS_DIR, NodeSnapshot};
 use crate::objects::{ConfigMap, Node};
@@ -234,8 +234,7 @@ fn remedy(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
         set(ctx, Remedy::new(), words, None, &values)
     };
     let remedy = if stuck { through_host_network(ctx, remedy) } else { remedy };
-    let remedy = remedy.run(
-        StepKind::Command,
+    let remedy = remedy.command(
         "Wait until its pods have restarted with the new directory, then delete their files from the old one",
         changed_rolled_out(ctx),
     );

@@ -6,7 +6,7 @@ use super::nodes::{Nodes, silent};
 use super::places::in_file;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl, program};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
 use crate::objects::Node;
 
@@ -103,21 +103,18 @@ fn remedy(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: 
     let pods = kubectl()
         .words("get pods -A -o wide --field-selector")
         .arg(Arg::known("spec.nodeName=").then(Arg::node()));
-    let mut remedy = Remedy::new().run(
-        StepKind::Command,
+    let mut remedy = Remedy::new().command(
         "Find the network pods of the node that do not run: the base network writes its configuration when \
          it starts",
         Command::about_node(node, [pods]),
     );
     let loadable = snapshot.loadable_files();
     remedy = match loadable.iter().chain(inert).find_map(|file| owner(ctx, file)) {
-        Some(network) => remedy.run(
-            StepKind::Command,
+        Some(network) => remedy.command(
             format!("Let {} write its configuration again on the node", network.title),
             written_again(ctx, node, network),
         ),
-        None => remedy.step(
-            StepKind::Note,
+        None => remedy.note(
             "Delete the listed pod of the base network, so that it restarts and writes its configuration",
         ),
     };

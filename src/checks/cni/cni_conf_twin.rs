@@ -7,7 +7,7 @@ use super::places::in_file;
 use crate::checks::{Context, Judgement};
 use crate::command::program;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
 
 const HIDDEN: &str = "two CNI files differ only in their suffix. The runtime loads the .conf, but \
@@ -91,7 +91,7 @@ fn remedy(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &
                 network.title
             ),
         };
-        remedy = remedy.step(StepKind::Note, text);
+        remedy = remedy.note(text);
     }
     let path = conf.path();
     let system = nodes.system(ctx, &snapshot.node);

@@ -9,7 +9,7 @@ use super::purge::purge_entry;
 use crate::checks::{Context, Judgement};
 use crate::command::program;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::node::{ConfFile, ConfigKind, Defect, DefectKind, Effective, NodeSnapshot, RuntimeKind};
 
 const LOADED: &str = "the CNI configuration that the runtime has to load is invalid: pods that need their \
@@ -121,8 +121,7 @@ fn restore(
     match owner(ctx, file) {
         Some(network) => {
             let text = format!("Rename {path}, so that no runtime loads it");
-            on_files(Remedy::new(), system, node, &text, renamed()).run(
-                StepKind::Command,
+            on_files(Remedy::new(), system, node, &text, renamed()).command(
                 format!(
                     "Let {}, which owns the file, write it again; linkerd-cni then adds its entry \
                      automatically",

@@ -7,7 +7,7 @@ use super::add_failures::{refused, reported_add_failures};
 use super::remedy;
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, own};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
 use crate::missing::Missing;
 use crate::model::cni;
 use crate::model::owners::Owners;
@@ -120,13 +120,11 @@ impl<'a> Silence<'a> {
 fn cause_first(ctx: &Context<'_>, pod: &Pod) -> Remedy {
     let meta = &pod.metadata;
     Remedy::verified_by(remedy::rolled_out(ctx))
-        .run(
-            StepKind::Command,
+        .command(
             "Show the state and the events of the pod",
             kubectl().namespace(&meta.namespace).words("describe pod").operand(&meta.name),
         )
-        .step(
-            StepKind::Note,
+        .note(
             format!(
                 "If an event reports that plugin linkerd-cni failed, run {} again: with that event, \
                  the finding has the steps that run the installer on the host network. Repair any other cause \
@@ -138,8 +136,7 @@ fn cause_first(ctx: &Context<'_>, pod: &Pod) -> Remedy {
 
 fn way_out(ctx: &Context<'_>) -> Remedy {
     let remedy = Remedy::verified_by(remedy::rolled_out(ctx));
-    remedy::through_host_network(ctx, remedy).step(
-        StepKind::Note,
+    remedy::through_host_network(ctx, remedy).note(
         "Alternatively, if the DaemonSet cannot be changed, remove the linkerd-cni entry by hand, one cordoned \
          node at a time",
     )

@@ -14,7 +14,7 @@ use super::target::target;
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Arg, Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Kind;
 use crate::model::{cni, events};
 use crate::objects::{DaemonSet, Node, Pod, Time, Workload};
@@ -156,13 +156,11 @@ fn see_why(set: &Workload, first: Option<&Pod>) -> Remedy {
     let status = kubectl().namespace(namespace).words("rollout status").operand(format!("daemonset/{name}"));
     let remedy = Remedy::verified_by(status);
     match first {
-        Some(pod) => remedy.run(
-            StepKind::Command,
+        Some(pod) => remedy.command(
             "Find out why its pods are not ready: read the events at the end, and the installer's log",
             described(pod),
         ),
-        None => remedy.run(
-            StepKind::Command,
+        None => remedy.command(
             "Find out why its pods are not created: read the events at the end",
             kubectl().namespace(namespace).words("describe daemonset").operand(name),
         ),
@@ -297,8 +295,7 @@ fn cover(ctx: &Context<'_>, node: &str) -> Remedy {
             "jsonpath={.spec.template.spec.tolerations}{\"\\n\"}{.spec.template.spec.nodeSelector}{\"\\n\"}\
              {.spec.template.spec.affinity}{\"\\n\"}",
         );
-    let remedy = Remedy::verified_by(installers).run(
-        StepKind::Command,
+    let remedy = Remedy::verified_by(installers).command(
         "Compare the node's taints and labels with the tolerations, the node selector and the affinity of \
          the DaemonSet",
         Command::about_node(node, [of_node, of_set]),

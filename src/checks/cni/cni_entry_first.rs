@@ -12,7 +12,7 @@ use super::purge::purge_entry;
 use super::remedy::advised_version;
 use crate::checks::{Context, Judgement};
 use crate::command::program;
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 use crate::model::node::{LinkerdEntry, NodeSnapshot};
 
 /// The plugin's answer without a previous result.
@@ -106,13 +106,11 @@ fn remedy(
         [program("mv").operand(path.as_str()).operand(format!("{path}.bak"))],
     );
     match owner(ctx, found.file) {
-        Some(network) => remedy.run(
-            StepKind::Command,
+        Some(network) => remedy.command(
             format!("Let {} write its file again; linkerd-cni then adds its entry at the end", network.title),
             written_again(ctx, node, network),
         ),
-        None => remedy.step(
-            StepKind::Note,
+        None => remedy.note(
             "Restart the base network's pod on the node, so that it writes its file again; linkerd-cni then \
              adds its entry at the end",
         ),

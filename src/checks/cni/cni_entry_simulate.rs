@@ -70,5 +70,5 @@ fn real(ctx: &Context<'_>) -> Remedy {
     }
     let config = kubectl().namespace(target.namespace).words("get configmap linkerd-cni-config -o yaml");
     let edited = config.pipe(program("sed").arg("s/\"simulate\": *true/\"simulate\": false/"));
-    Remedy::new().run(StepKind::Command, words, edited.pipe(kubectl().words("apply -f -")))
+    Remedy::new().command(words, edited.pipe(kubectl().words("apply -f -")))
 }

@@ -88,7 +88,7 @@ fn raise(ctx: &Context<'_>, node: &str) -> Remedy {
         node => {
             // The limit is that of the node in any privileged pod, and not every host has a shell.
             let set = [Arg::known("sysctl"), Arg::known("-w"), Arg::from(format!("{SYSCTL}=512"))];
-            Remedy::new().run(StepKind::Command, words, Command::in_debug_pod(node, set))
+            Remedy::new().command(words, Command::in_debug_pod(node, set))
         }
     };
     let place = match Nodes::for_steps(ctx).system(ctx, node).map(|system| system.id.as_str()) {
@@ -98,7 +98,7 @@ fn raise(ctx: &Context<'_>, node: &str) -> Remedy {
     };
     let remedy = remedy.step(StepKind::NodeFile, format!("Make it permanent: {SYSCTL} = 512 in {place}"));
     match node {
-        "" => remedy.step(StepKind::Note, "Restart the node's linkerd-cni pod, so that it starts its watch"),
+        "" => remedy.note("Restart the node's linkerd-cni pod, so that it starts its watch"),
         node => installer_restarted(remedy, &target(ctx), node),
     }
 }

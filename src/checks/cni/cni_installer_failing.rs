@@ -9,7 +9,7 @@ use super::logs::{PodLine, pod_lines, unmatched_logs};
 use super::remedy;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{Command, kubectl, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::cni;
 use crate::model::owners::Owners;
@@ -70,8 +70,7 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
                     .to_owned(),
             )
             .evidence(state)
-            .remedy(remedy.run(
-                StepKind::Command,
+            .remedy(remedy.command(
                 "Check its log from before the exit with meshdoctor, which knows its errors",
                 read_log(meta),
             )),
@@ -97,8 +96,7 @@ fn add_error_steps(ctx: &Context<'_>, remedy: Remedy, signature: &Signature) -> 
     }
     let words = "Let the installer run privileged, which SELinux on the node requires";
     let privileged = [ChartValue::new("privileged", "true")];
-    remedy::changed(ctx, remedy, words, None, &privileged).step(
-        StepKind::Note,
+    remedy::changed(ctx, remedy, words, None, &privileged).note(
         "If the directory is on a read-only file system, set destCNIBinDir to a writable one that the \
          runtime reads",
     )

@@ -72,8 +72,7 @@ fn remedy(
 ) -> Remedy {
     let mut remedy = Remedy::new();
     if alone {
-        remedy = remedy.run(
-            StepKind::Command,
+        remedy = remedy.command(
             "Find out why the base network has not written its configuration, to which linkerd-cni only adds \
              its entry",
             Command::about_node(

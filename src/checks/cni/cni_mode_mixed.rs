@@ -88,7 +88,7 @@ fn renewed(ctx: &Context<'_>, mut remedy: Remedy, groups: &Groups<'_>) -> Remedy
         ));
     }
     if groups.len() > QUOTED {
-        remedy = remedy.step(StepKind::Note, "Restart the other workloads in the same way");
+        remedy = remedy.note("Restart the other workloads in the same way");
     }
     remedy
 }
@@ -119,10 +119,8 @@ fn unused(ctx: &Context<'_>, set: &Workload, by_plugin: &Groups<'_>) -> Finding 
         Options::none().set("cniEnabled", "true"),
     );
     let remedy = renewed(ctx, remedy, by_plugin);
-    let remedy = remedy.step(
-        StepKind::Note,
-        "To use linkerd-init, restart all pods that have none, then uninstall linkerd-cni",
-    );
+    let remedy =
+        remedy.note("To use linkerd-init, restart all pods that have none, then uninstall linkerd-cni");
     ctx.finding(
         subject(set),
         "linkerd-cni is installed, but the control plane does not rely on it: new pods redirect their own \

@@ -121,8 +121,7 @@ fn remedy(ctx: &Context<'_>, node: &str, last: &str) -> Remedy {
         "Provide the node's CNI files: meshdoctor then names the file and its defect",
         with_node_files(),
     )
-    .run(
-        StepKind::Command,
+    .command(
         last,
         Command::about_node(
             node,

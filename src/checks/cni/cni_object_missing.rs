@@ -7,7 +7,7 @@ use super::nodes::{expected, runs_pods_on_linux};
 use super::remedy::changed_rolled_out;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -60,19 +60,16 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     let started = of_mesh("get pods -A -l");
     let pending = "--field-selector status.phase=Pending";
     let remedy = meshed_restarted(ctx, install_again(ctx))
-        .run(
-            StepKind::Command,
+        .command(
             "List the meshed pods that are pending: they could not start meanwhile",
             started.clone().words(pending),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "If linkerd-cni is the cause for all of them, delete them: a pod keeps the network that it started with. \
              Pods without an owner do not return: create these again",
             of_mesh("delete pods -A -l").words(pending),
         );
-    let remedy = remedy.run(
-        StepKind::Command,
+    let remedy = remedy.command(
         "List the meshed pods by age. Those that started after linkerd-cni was lost and run may bypass their proxy: \
          restart their workloads too (kubectl -n NAMESPACE rollout restart KIND/NAME)",
         started.words("--field-selector status.phase=Running --sort-by=.metadata.creationTimestamp"),
@@ -168,9 +165,6 @@ fn rights(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
 
 fn install_again(ctx: &Context<'_>) -> Remedy {
     let words = "Apply linkerd-cni's manifests again, with the same values";
-    chart::install_again(ctx, Remedy::new(), words).run(
-        StepKind::Command,
-        "Wait until it runs on every node",
-        changed_rolled_out(ctx),
-    )
+    chart::install_again(ctx, Remedy::new(), words)
+        .command("Wait until it runs on every node", changed_rolled_out(ctx))
 }

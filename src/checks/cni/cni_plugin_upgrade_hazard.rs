@@ -107,7 +107,7 @@ fn not_known(ctx: &Context<'_>, set: &Workload, to: &CniVersion) -> Finding {
     .evidence(image(set))
     .evidence(destination(ctx, to))
     .evidence(Evidence::other("linkerd-cni plugin", format!("known up to v{}", known.last())))
-    .remedy(Remedy::new().step(StepKind::Note, words))
+    .remedy(Remedy::new().note(words))
 }
 
 /// Replaces the pod of one drained node, so that no other pod is locked out; the user names the node.
@@ -134,8 +134,7 @@ fn leaves_tokens(ctx: &Context<'_>, set: &Workload) -> Finding {
     let to = advised_version(ctx);
     let because = "the installed version leaves a dead token behind each time it stops";
     let remedy = onto_version(ctx, Remedy::new(), Some((&to, because)));
-    let remedy = remedy.run(
-        StepKind::Command,
+    let remedy = remedy.command(
         "Or, if the DaemonSet cannot use the host network, set its updateStrategy to OnDelete and upgrade it \
          node by node. If a new pod does not become Ready, remove linkerd-cni's entry from the file that the \
          node's runtime loads",

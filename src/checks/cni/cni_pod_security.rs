@@ -5,7 +5,7 @@ use super::installers::{installers, pods_refused, refused_by_pod_security, shown
 use super::nodes::cni_enabled;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Tie};
 use crate::item::EXTENSION_LABEL;
 use crate::model::cni;
 use crate::model::events;
@@ -79,16 +79,14 @@ fn remedy(ctx: &Context<'_>, home: &str, writer: Option<&str>) -> Remedy {
         kubectl().words("label --overwrite namespace").operand(home).arg(format!("{ENFORCE}=privileged"));
     let remedy = match writer {
         Some(writer) => Remedy::new()
-            .step(
-                StepKind::Note,
+            .note(
                 format!(
                     "Move linkerd-cni to its own namespace: {writer} sets the level restricted again at each upgrade, \
                      since cniEnabled is true"
                 ),
             )
-            .run(StepKind::Command, "Until then, allow privileged pods in the namespace", allow),
-        None => Remedy::new().run(
-            StepKind::Command,
+            .command("Until then, allow privileged pods in the namespace", allow),
+        None => Remedy::new().command(
             "Allow privileged pods in the namespace. If other applications share it, move linkerd-cni to its \
              own namespace",
             allow,

@@ -9,7 +9,7 @@ use super::installers::{installers, shown, subject};
 use super::nodes::expected;
 use super::pods::{has_rules, relies_on_plugin};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Remedy, Severity};
 use crate::objects::{Deployment, Node, Pod, Workload};
 
 /// The container that deletes pods that started without their rules.
@@ -74,10 +74,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ChartValue::new("priorityClassName", "system-node-critical"),
         ],
     )
-    .step(
-        StepKind::Note,
-        "Or give new nodes a startup taint that is removed once linkerd-cni is ready on them",
-    );
+    .note("Or give new nodes a startup taint that is removed once linkerd-cni is ready on them");
     let finding = ctx
         .finding(
             subject(set),

@@ -9,7 +9,7 @@ use crate::annotations::POD_ENI;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Tie};
+use crate::finding::{Evidence, Remedy, Severity, Tie};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::node::{Content, NodeSnapshot};
 use crate::model::owners::Owner;
@@ -63,8 +63,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = stuck.into_iter().map(|(owner, (by, pods))| {
         let set = kubectl()
             .words("-n kube-system set env daemonset aws-node POD_SECURITY_GROUP_ENFORCING_MODE=standard");
-        let mut remedy = Remedy::new().run(
-            StepKind::Command,
+        let mut remedy = Remedy::new().command(
             "Set the standard enforcing mode for the Amazon VPC CNI, in which the node's own rules and \
              probes work. Set it in its installation values too",
             set,

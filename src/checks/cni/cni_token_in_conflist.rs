@@ -10,7 +10,7 @@ use super::target::target;
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, program};
 use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 use crate::knowledge::System;
 use crate::model::node::{ConfFile, Field, LinkerdEntry, NodeSnapshot, PolicyToken};
 
@@ -99,8 +99,7 @@ fn remedy(
     let remedy = changed(ctx, remedy, words, Some(&chart), &values);
     match severity {
         Severity::Info => remedy,
-        Severity::Warning | Severity::Error => remedy.run(
-            StepKind::Command,
+        Severity::Warning | Severity::Error => remedy.command(
             "Invalidate the token. The token of a pod becomes invalid when the restart replaces the pod. If a Secret \
              holds the token, delete that Secret. This command lists the Secrets with tokens",
             kubectl()

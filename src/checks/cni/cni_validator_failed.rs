@@ -117,7 +117,7 @@ fn remedy(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
         remedy::with_node_files(),
     );
     let remedy = match said {
-        Some(said) => remedy.step(StepKind::Note, sentence(said)),
+        Some(said) => remedy.note(sentence(said)),
         None => remedy,
     };
     let node = pod.node_name.as_str();
@@ -127,8 +127,7 @@ fn remedy(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
         "" => installers,
         node => installers.words("--field-selector").arg(format!("spec.nodeName={node}")),
     };
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Check that the installer runs on the node; it must have started before the pod was created",
         installers,
     )
@@ -136,8 +135,7 @@ fn remedy(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
 
 /// Adds the last step for a stuck pod.
 fn replaced(remedy: Remedy, pod: &Pod) -> Remedy {
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Delete the pod after the repair: rules are set only when its sandbox is created, and restarts of \
          its containers keep the sandbox",
         kubectl().namespace(&pod.metadata.namespace).words("delete pod").operand(&pod.metadata.name),

@@ -14,7 +14,7 @@ use super::remedy::{advised_version, onto_version, through_host_network};
 use super::target::target;
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::model::node::{ChainEntry, NodeSnapshot};
 
 /// The version of a configuration without `cniVersion`.
@@ -110,13 +110,10 @@ fn remedy(ctx: &Context<'_>, wanted: &str) -> Remedy {
     let remedy = Remedy::new();
     let speaks = wanted.parse().ok().and_then(|wanted| ctx.knowledge.cni_plugin().first_speaking(&wanted));
     let Some(first) = speaks else {
-        return remedy.step(
-            StepKind::Note,
-            format!(
-                "Look for a newer plugin that supports CNI {wanted}, because no known version does. Do \
+        return remedy.note(format!(
+            "Look for a newer plugin that supports CNI {wanted}, because no known version does. Do \
                      not edit the configuration of the other network"
-            ),
-        );
+        ));
     };
     let installed =
         target(ctx).version.and_then(|version| ctx.knowledge.cni_plugin().for_version(&version).cloned());
@@ -145,8 +142,7 @@ fn remedy(ctx: &Context<'_>, wanted: &str) -> Remedy {
 fn finish(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let adds = hinted_add_failures(ctx);
     let failing: Vec<_> = adds.iter().filter(|add| add.is(SIGNATURE)).collect();
-    let remedy = remedy.step(
-        StepKind::Note,
+    let remedy = remedy.note(
         "Do not change cniVersion: the network that owns the file rewrites it, and its own plugins may need \
          it",
     );

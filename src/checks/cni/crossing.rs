@@ -274,7 +274,7 @@ fn of_files(ctx: &Context<'_>, upgrade: &Upgrade<'_>, snapshot: &NodeSnapshot) -
                 .parameter("skip-tls-verify")
                 .evidence(in_file(snapshot, &facts.path, None, None, "insecure-skip-tls-verify: true"))
                 .evidences(upgrade.evidence(ctx))
-                .remedy(Remedy::new().step(StepKind::Note, text)),
+                .remedy(Remedy::new().note(text)),
             );
         }
     }

@@ -4,7 +4,7 @@
 use super::target::target;
 use crate::checks::Context;
 use crate::command::{Arg, Command, Line, kubectl};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::model::managed_by::GitOps;
 
 /// Adds the step that pauses the controller of the DaemonSet, if one manages it. Reads `daemonsets.apps`.
@@ -15,8 +15,8 @@ pub(super) fn paused(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
          there"
     );
     match command(owner, false) {
-        Some(command) => remedy.run(StepKind::Command, text, command),
-        None => remedy.step(StepKind::Note, text),
+        Some(command) => remedy.command(text, command),
+        None => remedy.note(text),
     }
 }
 
@@ -25,8 +25,8 @@ pub(super) fn resumed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let Some(owner) = target(ctx).managed_by.and_then(|by| by.gitops) else { return remedy };
     let text = format!("Resume {owner} in the same shell");
     match command(owner, true) {
-        Some(command) => remedy.run(StepKind::Command, text, command),
-        None => remedy.step(StepKind::Note, text),
+        Some(command) => remedy.command(text, command),
+        None => remedy.note(text),
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) fn look_at_files(
     script: impl IntoIterator<Item = impl Into<Line>>,
 ) -> Remedy {
     match node {
-        "" => remedy.step(StepKind::Note, text),
+        "" => remedy.note(text),
         node if system.is_some_and(System::lacks_shell) => {
             remedy.run(StepKind::Note, text, Command::on_node_files(node, script))
         }
@@ -107,7 +107,7 @@ pub(super) fn which_binaries(remedy: Remedy, system: Option<&System>, node: &str
     if system.is_some_and(System::lacks_shell) {
         let list = Line::shell("ls -l /host/usr/sbin /host/usr/bin /host/sbin | grep -E iptables");
         return match node {
-            "" => remedy.step(StepKind::Note, text),
+            "" => remedy.note(text),
             node => remedy.run(StepKind::Note, text, Command::on_node_files(node, [list])),
         };
     }

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::nodes::Nodes;
 use super::remedy::with_node_files;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Place, Remedy, Severity, Subject};
 use crate::model::node::NodeSnapshot;
 
 /// Tolerated difference between clocks.
@@ -50,14 +50,13 @@ fn outdated(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Opt
     };
     let remedy = Remedy::new();
     let remedy = match severity {
-        Severity::Warning => remedy.step(
-            StepKind::Note,
+        Severity::Warning => remedy.note(
             "Compare the node's clock with the API server's, and set the time of the capture with --at if it \
              is known",
         ),
         Severity::Error | Severity::Info => remedy,
     };
-    let remedy = remedy.run(StepKind::Command, "Collect the files of the nodes again", with_node_files());
+    let remedy = remedy.command("Collect the files of the nodes again", with_node_files());
     let finding = ctx.finding(Subject::node(&snapshot.node), message).severity(severity);
     Some(finding.evidence(Evidence { place: file, said }).remedy(remedy))
 }

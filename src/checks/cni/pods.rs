@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::{Context, restart};
 use crate::command::{Command, Line, kubectl};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::model::owners::Owner;
 use crate::model::sandbox::AddFailure;
 use crate::objects::Pod;
@@ -25,8 +25,7 @@ pub(super) fn failed_deleted(ctx: &Context<'_>, remedy: Remedy, adds: &[&AddFail
         false => {
             let words =
                 "Delete the control plane's pods that could not start, or wait until the kubelet retries";
-            deleted(remedy, words, own.into_iter()).run(
-                StepKind::Command,
+            deleted(remedy, words, own.into_iter()).command(
                 "Wait until the control plane runs: before, new pods get no proxy",
                 kubectl().namespace(home).words("rollout status deployment --timeout=5m"),
             )
@@ -57,7 +56,7 @@ pub(super) fn deleted<'p>(
         });
         lines.collect::<Vec<_>>()
     });
-    remedy.run(StepKind::Command, words, Command::lines(lines))
+    remedy.command(words, Command::lines(lines))
 }
 
 /// Adds the step that replaces the meshed pods that need rules from linkerd-cni and did not prove to have them, on the
@@ -83,7 +82,7 @@ pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on
         [node] => list.words("--field-selector").arg(format!("spec.nodeName={node}")),
         _ => list,
     };
-    remedy.run(StepKind::Command, format!("{words}. This command lists the meshed pods"), list)
+    remedy.command(format!("{words}. This command lists the meshed pods"), list)
 }
 
 /// Whether the validator passed, so that the pod has its rules: linkerd-cni may become ready after the kubelet accepts

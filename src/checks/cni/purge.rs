@@ -8,7 +8,7 @@ use super::remedy::through_host_network;
 use super::target::{CniDaemonSet, target};
 use crate::checks::Context;
 use crate::command::{Arg, Command, Line, kubectl};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::System;
 use crate::model::node::{ConfFile, LinkerdEntry};
 use crate::model::sandbox::AddFailure;
@@ -37,12 +37,11 @@ pub(super) fn purge_entry(
         "Cordon one node at a time while its files change. Running pods are not affected"
     };
     let cordon = kubectl().words("cordon").operand(Arg::node());
-    let remedy = remedy.run(StepKind::Command, why, Command::about_node(node, [cordon]));
+    let remedy = remedy.command(why, Command::about_node(node, [cordon]));
     let remedy = edit(remedy, system, node, known);
     let remedy = if returns { installer_restarted(remedy, &target, node) } else { remedy };
     let uncordon = kubectl().words("uncordon").operand(Arg::node());
-    let remedy = remedy.run(
-        StepKind::Command,
+    let remedy = remedy.command(
         "Uncordon the node, and continue with the next one. Pods that failed there start when the kubelet \
          retries",
         Command::about_node(node, [uncordon]),
@@ -63,8 +62,7 @@ pub(super) fn purge_entry(
 
 /// Adds the step after which the next installer of a node writes a new token and entry.
 pub(super) fn installer_restarted(remedy: Remedy, target: &CniDaemonSet<'_>, node: &str) -> Remedy {
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Delete the linkerd-cni pod of the node, so that the next one installs a new token and entry, and \
          wait until it is Ready",
         Command::about_node(

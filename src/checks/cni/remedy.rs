@@ -7,7 +7,7 @@ use super::target::{CniDaemonSet, asked_for, target};
 use crate::checks::Context;
 use crate::checks::words::sentence;
 use crate::command::{Command, Line, collect_from_nodes, kubectl, meshdoctor};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::{IptablesMode, Signature};
 use crate::model::cni;
 use crate::version::{CniVersion, ImageRef};
@@ -52,16 +52,16 @@ pub(super) fn restarted_for(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
     if target.clean_up_broken(ctx) {
         return through_host_network(ctx, remedy);
     }
-    remedy.run(StepKind::Command, words, Command::lines(target.restart()).whole())
+    remedy.command(words, Command::lines(target.restart()).whole())
 }
 
 /// The remedy of a known error of the plugin or its installer, with its restart if it needs one.
 pub(super) fn of_signature(ctx: &Context<'_>, remedy: Remedy, signature: &Signature) -> Remedy {
     let words = sentence(&signature.remedy);
     match (signature.restart, target(ctx).clean_up_broken(ctx)) {
-        (false, _) => remedy.step(StepKind::Note, words),
+        (false, _) => remedy.note(words),
         (true, false) => restarted_for(ctx, remedy, &words),
-        (true, true) => through_host_network(ctx, remedy.step(StepKind::Note, words)),
+        (true, true) => through_host_network(ctx, remedy.note(words)),
     }
 }
 
@@ -181,23 +181,18 @@ impl CniDaemonSet<'_> {
             (Some(image), Some((version, because))) => {
                 let image = format!("{}:{version}", image.path());
                 let containers = serde_json::json!([{"name": cni::INSTALLER, "image": image}]);
-                remedy.run(
-                    StepKind::Command,
+                remedy.command(
                     format!("{why}, and set {version}, because {because}. {port}"),
                     self.patched(&serde_json::json!({"hostNetwork": true, "containers": containers})),
                 )
             }
-            _ => remedy.run(
-                StepKind::Command,
-                format!("{why}. {port}"),
-                self.patched(&serde_json::json!({"hostNetwork": true})),
-            ),
+            _ => remedy
+                .command(format!("{why}. {port}"), self.patched(&serde_json::json!({"hostNetwork": true}))),
         }
     }
 
     fn off_host_network(&self, remedy: Remedy) -> Remedy {
-        remedy.run(
-            StepKind::Command,
+        remedy.command(
             "When it is Ready on every node, remove it from the host network",
             self.patched(&serde_json::json!({"hostNetwork": null})),
         )

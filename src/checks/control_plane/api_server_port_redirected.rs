@@ -94,8 +94,7 @@ fn finding(
         "Make linkerd-init of the control plane skip the port of the API server",
         options,
     )
-    .step(
-        StepKind::Note,
+    .note(
         "Or stop the network plugin from translating Service addresses when pods connect. The proxies of \
         applications need that too: see cilium-socket-balancing and calico-connect-time-balancing",
     );

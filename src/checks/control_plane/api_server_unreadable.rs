@@ -3,7 +3,7 @@
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let missing = match ctx.server_version() {
@@ -20,41 +20,31 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the API server denies this user its version, which every authenticated user may read: the \
             credentials are wrong or expired, or a role was removed",
             remedy
-                .run(
-                    StepKind::Command,
-                    "Show the user that the API server sees",
-                    kubectl().words("auth whoami"),
-                )
-                .step(
-                    StepKind::Note,
-                    "Log in again, or bind the ClusterRole system:public-info-viewer to that user",
-                ),
+                .command("Show the user that the API server sees", kubectl().words("auth whoami"))
+                .note("Log in again, or bind the ClusterRole system:public-info-viewer to that user"),
         ),
         Why::TimedOut { .. } | Why::OutOfTime { .. } => (
             "the request for the API server's version timed out",
             remedy
-                .run(
-                    StepKind::Command,
+                .command(
                     "Check whether the API server is up, and how long it takes to answer",
                     kubectl().words("get --raw=/readyz?verbose"),
                 )
-                .step(StepKind::Note, "If it is only slow, raise --request-timeout"),
+                .note("If it is only slow, raise --request-timeout"),
         ),
         Why::NotServed | Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. } => (
             "the answer does not come from an API server, or was changed on the way: the version cannot be \
             read",
             remedy
-                .run(
-                    StepKind::Command,
+                .command(
                     "Show the answer at the address in the kubeconfig",
                     kubectl().words("get --raw=/version -v=6"),
                 )
-                .step(StepKind::Note, "Look for a proxy or a login page between here and the cluster"),
+                .note("Look for a proxy or a login page between here and the cluster"),
         ),
         Why::Failed { .. } => (
             "the request for the API server's version failed",
-            remedy.run(
-                StepKind::Command,
+            remedy.command(
                 "Find out why the connection fails: address, network, certificate or credentials",
                 kubectl().words("get --raw=/version -v=6"),
             ),

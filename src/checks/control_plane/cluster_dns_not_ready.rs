@@ -3,7 +3,7 @@
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Severity, Subject};
 use crate::model::pod_status::label;
 use crate::objects::{Deployment, Pod};
 
@@ -73,12 +73,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(none)
         .remedy(
             Remedy::new()
-                .run(StepKind::Command, "Find out why its pods are not ready", list)
-                .run(StepKind::Command, "Read their logs", logs)
-                .step(
-                    StepKind::Note,
-                    "Repair DNS before anything in the mesh: waiting proxies recover once names resolve",
-                ),
+                .command("Find out why its pods are not ready", list)
+                .command("Read their logs", logs)
+                .note("Repair DNS before anything in the mesh: waiting proxies recover once names resolve"),
         );
     let finding = if ctx.are_starting(&dns) { finding.severity(Severity::Info) } else { finding };
     let finding =

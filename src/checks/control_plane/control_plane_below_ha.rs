@@ -85,8 +85,7 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, enough: u32) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let remedy = Remedy::new();
     if component.wanted() < enough {
-        let remedy = remedy.run(
-            StepKind::Command,
+        let remedy = remedy.command(
             format!(
                 "Check whether a HorizontalPodAutoscaler or a GitOps tool sets its replicas: it would reset them after \
                  the next step. If one does, set at least {enough} there instead (minReplicas, or in Git)"
@@ -108,8 +107,7 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, enough: u32) -> Remedy {
             Options::none().ha(),
         )
     } else {
-        remedy.run(
-            StepKind::Command,
+        remedy.command(
             "Read why the other pods are not ready: nodes, resources, or spreading rules",
             kubectl()
                 .namespace(namespace)

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::model::control_plane::{CORE, CREATED_BY, Component, component_version, components};
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{Deployment, ReplicaSet, Workload};
@@ -79,8 +79,7 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
     let managed = ManagedBy::from_metadata(meta);
     let gitops = managed.gitops.map(|gitops| gitops.to_string());
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Find out which field manager writes the Deployment, and which annotations differ between \
             ReplicaSets",
             kubectl()
@@ -89,13 +88,11 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
                 .operand(name)
                 .words("-o yaml --show-managed-fields"),
         )
-        .step(
-            StepKind::Note,
+        .note(
             "Give the chart fixed certificates, from cert-manager or your own. For proxyInjector, \
             profileValidator and policyValidator, set externalSecret and either caBundle or injectCaFrom",
         )
-        .step(
-            StepKind::Note,
+        .note(
             "If a GitOps controller applies the chart, make it ignore generated fields: the webhooks' \
             caBundle, the data of their Secrets, the annotations checksum/config and the heartbeat schedule",
         );

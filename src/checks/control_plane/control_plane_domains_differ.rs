@@ -103,8 +103,7 @@ fn without_domain(
             let argument = format!("--cluster-domain={wanted}");
             let patch = serde_json::json!([{"op": "add", "path": path, "value": argument}]).to_string();
             let patched = kubectl().namespace(home).words("patch deployment").operand(name);
-            let remedy = Remedy::new().run(
-                StepKind::Command,
+            let remedy = Remedy::new().command(
                 "Pass the cluster domain to the policy controller",
                 patched.words("--type json -p").arg(patch),
             );
@@ -167,8 +166,7 @@ fn finding(ctx: &Context<'_>, (deployment, container): (&str, &str), setting: Do
 /// Shows the arguments, and applies the control plane again.
 fn reapplied(ctx: &Context<'_>, deployment: &str) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
-    let steps = Remedy::new().run(
-        StepKind::Command,
+    let steps = Remedy::new().command(
         "Compare the arguments with the installation, and find out what changed them",
         kubectl().namespace(home).words("get").operand(format!("deployment/{deployment}")).words("-o yaml"),
     );

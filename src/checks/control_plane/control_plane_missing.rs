@@ -81,11 +81,10 @@ fn other_namespace(ctx: &Context<'_>, deployments: &[Workload]) -> Remedy {
         Some(other) => {
             let namespace = other.metadata.namespace.as_str();
             let act = format!("If the control plane in namespace {namespace} is meant, check that one");
-            Remedy::new().run(StepKind::Command, act, check(Arg::from(namespace)))
+            Remedy::new().command(act, check(Arg::from(namespace)))
         }
         // Deployments of unselected namespaces are not known.
-        None if !ctx.settings.namespaces.is_empty() => Remedy::new().run(
-            StepKind::Command,
+        None if !ctx.settings.namespaces.is_empty() => Remedy::new().command(
             "If the control plane is in another namespace, name it",
             check(Arg::placeholder("NAMESPACE")),
         ),
@@ -111,13 +110,12 @@ fn installed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         }
         (false, _) => "Otherwise, check whether the cluster meets the requirements",
     };
-    let remedy = remedy.run(StepKind::Command, act, relying(meshdoctor().words("check --pre")));
+    let remedy = remedy.command(act, relying(meshdoctor().words("check --pre")));
     let remedy = match needed {
         NeededFirst::Missing(wanted) => install_bundle(remedy, None, wanted),
         NeededFirst::Nothing | NeededFirst::Unknown => remedy,
     };
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         format!(
             "Then install Linkerd with the tool and values that will manage it{values}, for example with the CLI"
         ),

@@ -6,7 +6,7 @@ use crate::checks::diagnosed::{by_number, by_workload, exporting_if_used, grown,
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::item::proxy_metrics::Series;
 use crate::knowledge::MetricMeaning::DnsResolutions;
 use crate::model::installed::COMPONENT;
@@ -61,12 +61,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
         by_number(finding, events).evidences(said).remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "Check the pods of the cluster's DNS",
                     kubectl().namespace("kube-system").words("get pods -l k8s-app=kube-dns -o wide"),
                 )
-                .step(StepKind::Note, "Check that NetworkPolicies allow the pods to reach it"),
+                .note("Check that NetworkPolicies allow the pods to reach it"),
         )
     });
     Ok(findings.collect::<Vec<_>>().into())

@@ -38,9 +38,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let look = kubectl().namespace(namespace).words("get pods -o wide");
         let remedy = if unhealthy {
             Remedy::new()
-                .run(StepKind::Command, "List the pods, and repair those that are not ready", look)
-                .step(
-                    StepKind::Note,
+                .command("List the pods, and repair those that are not ready", look)
+                .note(
                     "If a node must be drained now, delete only these pods. As a last resort, `kubectl drain \
                     --disable-eviction` ignores the budgets of all pods on the node. On Kubernetes 1.27 and later, \
                     unhealthyPodEvictionPolicy: AlwaysAllow in the budget lets unready pods be evicted",
@@ -123,14 +122,11 @@ fn doubled(ctx: &Context<'_>, own: &[&PodDisruptionBudget], deployments: &[Workl
         let added: Vec<&str> = names.iter().copied().filter(|name| !of_chart(name)).collect();
         let delete = kubectl().namespace(namespace).words("delete poddisruptionbudget");
         let remedy = match added.as_slice() {
-            [added] if names.len() == 2 => Remedy::new().run(
-                StepKind::Command,
+            [added] if names.len() == 2 => Remedy::new().command(
                 "Delete the budget that the chart did not create, also at its source",
                 delete.operand(*added),
             ),
-            _ => {
-                Remedy::new().step(StepKind::Note, "Delete all but one of the budgets, also at their source")
-            }
+            _ => Remedy::new().note("Delete all but one of the budgets, also at their source"),
         };
         let first = ctx.finding(
             Subject::object("PodDisruptionBudget", namespace, names[0]),
@@ -209,10 +205,8 @@ fn more_replicas(ctx: &Context<'_>, budget: &PodDisruptionBudget) -> Remedy {
     let labels = budget.spec.selector.iter().flat_map(|selector| selector.match_labels.iter());
     let of_core = |value: &str| CORE.contains(&value);
     if !labels.into_iter().any(|(key, value)| key.as_ref() == COMPONENT && of_core(value.as_str())) {
-        return Remedy::new().step(
-            StepKind::Note,
-            "Run more replicas than the budget requires, or lower the budget's minimum",
-        );
+        return Remedy::new()
+            .note("Run more replicas than the budget requires, or lower the budget's minimum");
     }
     let replicas = (budget.status.desired_healthy + 1).max(2).to_string();
     let options = Options::none().set("controllerReplicas", replicas);
@@ -223,7 +217,7 @@ fn more_replicas(ctx: &Context<'_>, budget: &PodDisruptionBudget) -> Remedy {
         "Run more replicas than the budget requires",
         options,
     );
-    remedy.step(StepKind::Note, "Or lower the budget's minimum")
+    remedy.note("Or lower the budget's minimum")
 }
 
 /// The pods that a budget selects and that are not ready.

@@ -112,8 +112,7 @@ fn other_pods(
             .rows_as(severity)
             .fails_rows([row])
             .evidence(Evidence::field(format!("Pod {namespace}/{name}"), "status", label(pod)))
-            .remedy(remedy.run(
-                StepKind::Command,
+            .remedy(remedy.command(
                 "If it is no longer needed, delete it",
                 kubectl().namespace(namespace).words("delete pod").operand(name),
             ))
@@ -165,8 +164,7 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
         .evidences(starting.iter().map(|pod| {
             Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", label(pod))
         }))
-        .remedy(Remedy::new().run(
-            StepKind::Command,
+        .remedy(Remedy::new().command(
             "Wait five minutes; if it is still not ready, find out why",
             kubectl().namespace(namespace).words("describe pod").operand(pod),
         ));
@@ -223,14 +221,11 @@ fn coming_up(
         .words("rollout status")
         .operand(format!("deployment/{}", meta.name))
         .words("--timeout=5m");
-    let steps = Remedy::new().run(StepKind::Command, "Wait until its pods are ready", rollout);
+    let steps = Remedy::new().command("Wait until its pods are ready", rollout);
     let log = kubectl().namespace(&meta.namespace).words("logs").operand(format!("deployment/{}", meta.name));
     let steps = match is_down {
-        true => steps.run(
-            StepKind::Command,
-            "If they do not become ready, read the log",
-            log.words("--all-containers --tail=50"),
-        ),
+        true => steps
+            .command("If they do not become ready, read the log", log.words("--all-containers --tail=50")),
         false => steps,
     };
     let finding = ctx
@@ -392,14 +387,12 @@ fn nodes_repaired(failed: &[&Node]) -> Remedy {
     let names = || failed.iter().map(|node| node.metadata.name.clone());
     let with = |words: &'static str| names().fold(kubectl().words(words), |call, name| call.operand(name));
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Find out why the node is not ready, and repair it. Five minutes after it failed, Kubernetes starts the \
              pods on other nodes",
             with("describe node"),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "If the machine no longer exists, delete its Node object, so that its pods start elsewhere at once",
             with("delete node"),
         )
@@ -447,7 +440,7 @@ fn scaled_up(component: &Component<'_>) -> Remedy {
         None => {
             let scale = kubectl().namespace(&meta.namespace).words("scale");
             let scale = scale.arg(format!("deployment/{}", meta.name)).words("--replicas=1");
-            Remedy::new().run(StepKind::Command, act, scale)
+            Remedy::new().command(act, scale)
         }
     }
 }
@@ -467,13 +460,11 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
         logs.option("-c", container)
     };
     let remedy = match reason {
-        Some(Failing { container: Some(container), crashed: true, .. }) => remedy.run(
-            StepKind::Command,
+        Some(Failing { container: Some(container), crashed: true, .. }) => remedy.command(
             "Read the log of the failing container's last run",
             logs(container).words("--previous --tail=50"),
         ),
-        Some(Failing { container: Some(container), running: true, .. }) => remedy.run(
-            StepKind::Command,
+        Some(Failing { container: Some(container), running: true, .. }) => remedy.command(
             "Read the log of the container that does not become ready",
             logs(container).words("--tail=50"),
         ),
@@ -499,14 +490,10 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
         Some(Failing { running: true, .. }) => ("Show the state and the events of its pods", true),
         Some(_) | None => ("Repair the cause that the state and the events of its pods report", false),
     };
-    let remedy = remedy.run(
-        StepKind::Command,
-        described,
-        kubectl().namespace(namespace).words("describe pods").option("-l", selector),
-    );
+    let remedy = remedy
+        .command(described, kubectl().namespace(namespace).words("describe pods").option("-l", selector));
     match may_restart {
-        true => remedy.run(
-            StepKind::Command,
+        true => remedy.command(
             "If neither shows the cause, restart the component",
             kubectl()
                 .namespace(namespace)

@@ -85,8 +85,7 @@ fn together(ctx: &Context<'_>, component: &Component<'_>, on: &BTreeSet<&str>, r
         "Set enablePodAntiAffinity, as in values-ha.yaml, to spread the replicas over nodes",
         Options::none().set("enablePodAntiAffinity", "true"),
     )
-    .run(
-        StepKind::Command,
+    .command(
         "Or restart the component: with another node free, the scheduler may spread its pods",
         kubectl()
             .namespace(&meta.namespace)

@@ -36,25 +36,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
             Refusal::Priority => denied::allow_priority(Remedy::new(), namespace),
             _ => Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "Read the events of the ReplicaSet, which quote the API server",
                     kubectl().namespace(namespace).words("describe replicaset").operand(&set.metadata.name),
                 )
-                .step(
-                    StepKind::Note,
+                .note(
                     "Remove the cause: a quota, a limit range, pod security, an admission policy or an admission \
                      webhook",
                 ),
         };
         let remedy = match kind {
-            "Deployment" => remedy.run(
-                StepKind::Command,
+            "Deployment" => remedy.command(
                 "Then restart the rollout: after several failures the ReplicaSet waits up to 17 minutes until it \
                  retries",
                 kubectl().namespace(namespace).words("rollout restart").operand(format!("deployment/{name}")),
             ),
-            _ => remedy.step(StepKind::Note, "The ReplicaSet retries automatically, within 17 minutes"),
+            _ => remedy.note("The ReplicaSet retries automatically, within 17 minutes"),
         };
         let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);
         let excerpt = denied::excerpt(&condition.message).filter(|_| is_denied);

@@ -123,13 +123,12 @@ fn finding(
     let remedy = upgrade::step(ctx, verified, StepKind::Command, REAPPLY, Options::none());
     let remedy = match lacking.is_empty() {
         true => remedy,
-        false => remedy.run(StepKind::Command, "Check the permission: the command prints yes", ask),
+        false => remedy.command("Check the permission: the command prints yes", ask),
     };
     let component = role.account.trim_start_matches("linkerd-");
     let remedy = match lacking.is_empty() {
         true => remedy,
-        false => remedy.run(
-            StepKind::Command,
+        false => remedy.command(
             format!("If {component} does not recover, restart it"),
             kubectl()
                 .namespace(namespace)

@@ -128,12 +128,11 @@ fn finding(
             more_memory(ctx, Remedy::new(), act, component, container)
         }
         Why::Often => Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "Compare the log with the known defects of the release",
                 meshdoctor().words("check --logs --only known-defect,control-plane-reports-errors"),
             )
-            .run(StepKind::Command, "If it finds none, read the log of the last run", log),
+            .command("If it finds none, read the log of the last run", log),
     };
     ctx.finding(subject, message)
         .parameter(container)

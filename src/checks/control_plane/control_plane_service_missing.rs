@@ -234,8 +234,7 @@ fn finding(
     let home = ctx.namespaces().control_plane.as_str();
     let remedy =
         upgrade::step(ctx, Remedy::new(), StepKind::Command, "Reapply the control plane", Options::none());
-    let remedy = remedy.run(
-        StepKind::Command,
+    let remedy = remedy.command(
         "Then check that each Service has endpoints",
         kubectl().namespace(home).words("get endpointslices"),
     );

@@ -49,8 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let remedy = crds(ctx, remedy, unmet.problem.last_step(), &version, !present);
         let remedy = match unmet.problem {
-            Problem::Absent if present => remedy.step(
-                StepKind::Note,
+            Problem::Absent if present => remedy.note(
                 "If the CRD was deleted, so were its objects: apply them again, from manifests or a backup",
             ),
             _ => remedy,
@@ -167,21 +166,16 @@ fn preparation(unmet: &Unmet, name: &str) -> Remedy {
     let show = kubectl().words("describe customresourcedefinition").operand(name);
     match unmet.problem {
         Problem::Deleted => Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "Save the objects of the kind that still exist: their deletion cannot be stopped",
                 kubectl().words("get").operand(name).words("--all-namespaces -o yaml"),
             )
-            .run(
-                StepKind::Command,
+            .command(
                 "Find out what blocks the deletion (finalizers of objects, a webhook), and what started it",
                 show,
             ),
-        _ => Remedy::new().run(
-            StepKind::Command,
-            "Find out why it is not accepted: usually another CRD has the same names",
-            show,
-        ),
+        _ => Remedy::new()
+            .command("Find out why it is not accepted: usually another CRD has the same names", show),
     }
 }
 
@@ -250,8 +244,7 @@ fn of_the_cli_alone(ctx: &Context<'_>, installed: &LinkerdVersion) -> Option<Fin
     }
     let message = "the release of the linkerd CLI has CRDs that the installed release does not need: the \
         control plane is complete, but linkerd check of this CLI stops at them";
-    let remedy =
-        Remedy::new().step(StepKind::Note, format!("Use the CLI of the installed release, {installed}"));
+    let remedy = Remedy::new().note(format!("Use the CLI of the installed release, {installed}"));
     let act = format!("Or, before an upgrade to {cli}, apply its CRDs");
     let remedy = crds(ctx, remedy, &act, cli, false);
     let finding = ctx.finding(Subject::thing("linkerd CLI"), message).severity(Severity::Info);

@@ -9,7 +9,7 @@ use crate::checks::words::{and_more, some};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::Item;
 use crate::item::destination::Address;
 use crate::item::diagnostic::{Endpoint, EndpointsSample, ProfileAnswer, ReplicaProfile, ServiceEndpoints};
@@ -295,8 +295,7 @@ fn of_profiles<'a>(
 }
 
 fn restarted(home: &str) -> Remedy {
-    Remedy::new().run(
-        StepKind::Command,
+    Remedy::new().command(
         "Restart destination, so that every replica reads the objects again",
         kubectl().namespace(home).words("rollout restart deploy/linkerd-destination"),
     )

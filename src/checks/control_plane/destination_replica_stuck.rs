@@ -6,7 +6,7 @@ use crate::checks::diagnosed::{controllers, exporting_if_used, grown, name_of, w
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning::{EndpointSubscribers, EndpointUpdates};
 use crate::objects::{Kind, Pod};
@@ -93,13 +93,11 @@ fn finding(ctx: &Context<'_>, replica: &Replica<'_>, missed: &[(ServicePort<'_>,
 /// The steps that replace a replica of destination.
 pub(super) fn replaced(namespace: &str, replica: &str) -> Remedy {
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Keep the log of the replica for a report",
             kubectl().namespace(namespace).words("logs").operand(replica).words("-c destination"),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "Delete the pod, so that proxies connect to another replica",
             kubectl().namespace(namespace).words("delete pod").operand(replica),
         )

@@ -2,7 +2,7 @@
 
 use crate::checks::diagnosed::{by_number, controllers, grown, name_of, within};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning::{InformerUpdates, InformerUpdatesInTime, UpdateOverflows};
 use crate::objects::{Kind, Pod};
@@ -37,11 +37,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(dropped.into_iter().take(QUOTED))
             .remedy(
                 Remedy::new()
-                    .step(
-                        StepKind::Note,
-                        "Check the CPU limits of destination and of the proxies that call the Service",
-                    )
-                    .step(StepKind::Note, "Find out why the endpoints of the Service change so often"),
+                    .note("Check the CPU limits of destination and of the proxies that call the Service")
+                    .note("Find out why the endpoints of the Service change so often"),
             ),
             overflows,
         ));
@@ -55,12 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )
             .parameter("lag")
             .evidences(late.into_iter().take(QUOTED))
-            .remedy(
-                Remedy::new().step(
-                    StepKind::Note,
-                    "Check the load of the API server and the CPU limits of destination",
-                ),
-            ),
+            .remedy(Remedy::new().note("Check the load of the API server and the CPU limits of destination")),
         );
     }
     Ok(findings.into())

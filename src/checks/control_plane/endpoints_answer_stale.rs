@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::checks::diagnosed::answers;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl, linkerd};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::diagnostic::{Answer, Endpoint, ServiceEndpoints};
 use crate::objects::{Kind, Pod};
 
@@ -62,8 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(quoted.chain(rest))
             .remedy(
                 Remedy::new()
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "Query destination again",
                         linkerd().words("diagnostics endpoints -o json").arg(
                             Arg::from(format!(
@@ -73,8 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                             .then(Arg::placeholder("PORT")),
                         ),
                     )
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "If it still returns these addresses, restart destination",
                         kubectl().namespace(namespace).words("rollout restart deploy/linkerd-destination"),
                     ),

@@ -3,7 +3,7 @@
 use crate::checks::extensions::labelled_namespaces;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{Command, kubectl};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::EXTENSION_LABEL;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -35,12 +35,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(Evidence::other("extension CLIs on PATH", found))
             .remedy(
                 Remedy::new()
-                    .step(
-                        StepKind::Note,
+                    .note(
                         format!("If `linkerd check` should check the extension, install {command} on PATH"),
                     )
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "If the extension was removed, remove its label from the namespace, or delete the namespace",
                         Command::lines(homes.iter().map(|home| {
                             kubectl().words("label namespace").operand(*home).operand(format!("{EXTENSION_LABEL}-"))

@@ -71,8 +71,7 @@ fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>, known_
         );
     }
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Find the namespace in which the extension runs",
             kubectl()
                 .words("get deployments --all-namespaces")

@@ -7,7 +7,7 @@ use super::control_plane_restarting::{Why, last_end, why};
 use crate::checks::extensions::{labelled_namespaces, reinstall_with};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{Arg, Line, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::model::moments;
 use crate::model::owners::Owner;
@@ -92,7 +92,7 @@ fn finding(
         Why::Often => {
             let log = kubectl().namespace(&owner.namespace).words("logs --previous");
             let log = log.operand(&first.metadata.name).option("-c", container);
-            Remedy::new().run(StepKind::Command, "Read the log of the last run", log)
+            Remedy::new().command("Read the log of the last run", log)
         }
     };
     let times = group.iter().take(QUOTED);
@@ -132,8 +132,7 @@ fn more_memory(
 ) -> Remedy {
     let remedy = match has_limit {
         true => Remedy::new(),
-        false => Remedy::new().step(
-            StepKind::Note,
+        false => Remedy::new().note(
             "Find out why its node ran out of memory: the container has no limit of its own. With a memory request, \
              the scheduler reserves memory for it",
         ),
@@ -163,5 +162,5 @@ fn more_memory(
         true => "Raise its memory limit. The chart has no value for it, so a new installation resets it",
         false => "Set a memory request. The chart has no value for it, so a new installation resets it",
     };
-    remedy.run(StepKind::Command, act, Line::from(set))
+    remedy.command(act, Line::from(set))
 }

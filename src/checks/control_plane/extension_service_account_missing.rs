@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::checks::extensions::{extension_namespace, reinstall};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
 use crate::objects::service::MIRRORS_CLUSTER;
 use crate::objects::{Deployment, ServiceAccount, Workload};
@@ -61,8 +61,7 @@ fn finding(
     );
     // Traffic between clusters depends on the gateway; viz and jaeger only observe.
     let severity = if extension == Extension::Multicluster { Severity::Error } else { Severity::Warning };
-    let remedy = reinstall(ctx, Remedy::new(), extension, ", which creates the ServiceAccount").run(
-        StepKind::Command,
+    let remedy = reinstall(ctx, Remedy::new(), extension, ", which creates the ServiceAccount").command(
         "Restart the pods that use it: their tokens are bound to the deleted account",
         kubectl()
             .namespace(home)

@@ -179,11 +179,8 @@ fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
     let subject = Subject::object(*kind, &meta.namespace, &meta.name);
     let shown = failures.iter().filter(|failure| chart.is_some() || webhook(failure.said).is_some());
     let evidence = shown.map(|failure| Evidence::field(subject.clone(), failure.path.as_str(), failure.said));
-    let remedy = remedy(tool, failures.iter().map(|failure| failure.said), by_webhook).run(
-        StepKind::Command,
-        format!("Let {tool} apply it again, and wait until it is done"),
-        taken_of(*owner, meta),
-    );
+    let remedy = remedy(tool, failures.iter().map(|failure| failure.said), by_webhook)
+        .command(format!("Let {tool} apply it again, and wait until it is done"), taken_of(*owner, meta));
     let finding = ctx.finding(subject.clone(), message).evidences(evidence).remedy(remedy);
     Some(ties(chart.unwrap_or_default()).into_iter().fold(finding, Finding::tie))
 }
@@ -217,7 +214,7 @@ fn remedy<'a>(
                     "Until then, remove the part with {value} from the object in Git, and configure it in the \
                      Gateway's own policy"
                 );
-                return Remedy::new().step(StepKind::Upgrade, upgrade).step(StepKind::Note, until);
+                return Remedy::new().step(StepKind::Upgrade, upgrade).note(until);
             }
             let text = match said.find_map(reference_without_group) {
                 Some(kind) => format!(
@@ -226,11 +223,10 @@ fn remedy<'a>(
                 ),
                 None => "Correct in Git the object that the message names".to_owned(),
             };
-            return Remedy::new().step(StepKind::Note, text);
+            return Remedy::new().note(text);
         }
         Some((_, false)) => {
-            return Remedy::new()
-                .step(StepKind::Note, "Repair the webhook first: other findings name the cause");
+            return Remedy::new().note("Repair the webhook first: other findings name the cause");
         }
         None => {}
     }
@@ -244,20 +240,18 @@ fn remedy<'a>(
                 "Remove the null from your values that replaces a map of the chart, which its templates read"
             }
         };
-        return Remedy::new().step(StepKind::Note, text);
+        return Remedy::new().note(text);
     }
     // A client-side apply copies the object into an annotation.
     if tool == ARGO_CD && said.clone().any(|said| said.contains("metadata.annotations: Too long")) {
-        return Remedy::new().step(
-            StepKind::Note,
+        return Remedy::new().note(
             "Add ServerSideApply=true to spec.syncPolicy.syncOptions of the Application: without it, Argo CD copies \
              the object into an annotation, for which it is too large",
         );
     }
     match said.find_map(Unowned::read) {
         Some(object) => object.adopted(),
-        None => Remedy::new()
-            .step(StepKind::Note, "Repair the cause that the message names, in Git or in the cluster"),
+        None => Remedy::new().note("Repair the cause that the message names, in Git or in the cluster"),
     }
 }
 
@@ -322,8 +316,7 @@ impl<'a> Unowned<'a> {
             namespace,
             "NAMESPACE",
         ));
-        Remedy::new().run(
-            StepKind::Command,
+        Remedy::new().command(
             format!("If the release shall own {} {}, let Helm adopt it", self.kind, self.name),
             Command::lines([on("label").arg("app.kubernetes.io/managed-by=Helm"), annotate]),
         )

@@ -11,7 +11,7 @@ use super::installation::config;
 use crate::checks::policy::defined;
 use crate::checks::upgrades::gitops::synced;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::item::Kind;
 use crate::model::managed_by::GitOps;
 use crate::objects::{
@@ -296,18 +296,16 @@ fn remedy(
     for (_, entry, wrong) in found {
         let text = correction(entry, *wrong);
         if texts.insert(text.clone()) {
-            remedy = remedy.step(StepKind::Note, text);
+            remedy = remedy.note(text);
         }
     }
     if restarts {
         remedy = remedy
-            .step(
-                StepKind::Note,
+            .note(
                 "Add entries for the other generated fields: the data of the webhooks' Secrets, their caBundle, the \
                  annotation checksum/config of both Deployments, and the schedule of linkerd-heartbeat",
             )
-            .step(
-                StepKind::Note,
+            .note(
                 "Add RespectIgnoreDifferences=true to spec.syncPolicy.syncOptions, so that a sync keeps ignored fields",
             );
     }

@@ -42,8 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let object = format!("CronJob {namespace}/{name}");
     let said = well.map_or_else(|| "none".to_owned(), |at| at.to_string());
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         "If the cluster has no internet access, or the heartbeat is not wanted, disable it with the next \
         step. Otherwise, find out why its pods fail",
         kubectl().namespace(namespace).words("describe job").operand(&last.metadata.name),
@@ -55,8 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         "Disable the heartbeat",
         Options::none().set("disableHeartBeat", "true"),
     );
-    let remedy = remedy.run(
-        StepKind::Command,
+    let remedy = remedy.command(
         "Delete the CronJob and its failed Jobs, which `linkerd upgrade` leaves",
         kubectl().namespace(namespace).words("delete cronjob").operand(name).words("--ignore-not-found"),
     );

@@ -230,13 +230,10 @@ pub(in crate::checks) fn renamed(
     }
     let message = "an object of the control plane was renamed: it works, but linkerd check reports it as \
         missing, and the next upgrade adds another one";
-    let remedy = Remedy::new().step(
-        StepKind::Note,
-        format!(
-            "Stop the tool that renames it (a kustomize prefix, a policy engine), so that it is named \
+    let remedy = Remedy::new().note(format!(
+        "Stop the tool that renames it (a kustomize prefix, a policy engine), so that it is named \
         {wanted}, then delete this one"
-        ),
-    );
+    ));
     let evidence = Evidence::field(subject.to_string(), "metadata.name", format!("not {wanted}"));
     let finding = ctx.finding(subject, message).severity(Severity::Info).parameter("renamed");
     Some(finding.rows_as(Severity::Error).fails_rows([row]).evidence(evidence).remedy(remedy))

@@ -78,7 +78,7 @@ fn set(ctx: &Context<'_>, act: &str, value: &str) -> Remedy {
     let options = Options::none().set("disableIPv6", value);
     let remedy = upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, act, options);
     let too = "If linkerd-cni is installed, set disableIPv6 in its chart too";
-    let remedy = remedy.step(StepKind::Note, too);
+    let remedy = remedy.note(too);
     restart::all_meshed(
         ctx,
         remedy,

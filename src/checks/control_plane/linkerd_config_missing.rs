@@ -52,16 +52,14 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
             "Reapply the control plane with the values in Secret linkerd-config-overrides",
         ),
         Some(Installer::Release(release)) => (
-            Remedy::new().run(
-                StepKind::Command,
+            Remedy::new().command(
                 "Check the values that Helm keeps: the next step writes them to linkerd-config",
                 helm().namespace(release.namespace).words("get values").operand(release.name),
             ),
             "Reapply the control plane with those values",
         ),
         Some(Installer::Chart) | None => (
-            Remedy::new().step(
-                StepKind::Note,
+            Remedy::new().note(
                 "Get the values that the control plane was installed with: the next step writes linkerd-config \
                  from the given values, not from the running objects",
             ),

@@ -267,11 +267,11 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
         _ if node.is_empty() => remedy,
         Some("talos") => {
             let pull = talosctl().words("image pull").operand(Arg::from(image));
-            remedy.run(StepKind::Command, text, Command::about_node(node, [pull]))
+            remedy.command(text, Command::about_node(node, [pull]))
         }
         Some(_) | None => {
             let pull = program("crictl").words("pull").operand(Arg::from(image));
-            remedy.run(StepKind::Command, text, Command::on_node(node, [pull]))
+            remedy.command(text, Command::on_node(node, [pull]))
         }
     };
     let message = match extension.filter(|_| !is_of_linkerd(image)) {
@@ -304,8 +304,7 @@ fn is_of_linkerd(image: &str) -> bool {
 
 /// The steps that give an extension a pull secret. Its chart sets it for the ServiceAccounts of the extension.
 fn pull_secret(ctx: &Context<'_>, extension: Extension, namespace: &str) -> Remedy {
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         "Create a pull secret for this registry in the namespace of the extension, if it has none",
         kubectl()
             .namespace(namespace)

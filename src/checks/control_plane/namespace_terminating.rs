@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::EXTENSION_LABEL;
 use crate::model::injection::INJECT;
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -124,26 +124,23 @@ fn finding(ctx: &Context<'_>, namespace: &Namespace, used: &Use<'_>) -> Finding 
 
 fn remedy(name: &str, used: &Use<'_>) -> Remedy {
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Find out what blocks the deletion: the conditions name remaining objects, their finalizers and \
              APIs that do not answer",
             kubectl().words("describe namespace").operand(name),
         )
-        .step(
-            StepKind::Note,
+        .note(
             "Find out what deleted the namespace (a GitOps tool that prunes, an uninstall), and stop it: a \
              started deletion cannot be canceled",
         );
     match used {
-        Use::ControlPlane => remedy.step(
-            StepKind::Note,
+        Use::ControlPlane => remedy.note(
             "When the namespace is gone, install the control plane again, with the same trust anchor, so that \
              running proxies trust it",
         ),
-        Use::Cni => remedy.step(StepKind::Note, "When the namespace is gone, install linkerd-cni again"),
+        Use::Cni => remedy.note("When the namespace is gone, install linkerd-cni again"),
         Use::Extension(_) => {
-            remedy.step(StepKind::Note, "When the namespace is gone, install the extension again if it is needed")
+            remedy.note("When the namespace is gone, install the extension again if it is needed")
         }
         Use::Meshed(_) => remedy,
     }

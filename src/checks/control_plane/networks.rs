@@ -215,19 +215,16 @@ fn finding_without_restart(
         (_, Lacks::Nothing) => (Remedy::new(), "Add the missing networks to clusterNetworks", "NETWORKS"),
         (_, Lacks::PodRange) => (pod_range(), "Add the cluster's pod CIDR to clusterNetworks", POD_RANGE),
         (_, Lacks::Others) => (
-            Remedy::new().step(
-                StepKind::Note,
-                match in_file {
-                    true => {
-                        "Find the networks from which your network plugin or cloud assigns pod and Service \
+            Remedy::new().note(match in_file {
+                true => {
+                    "Find the networks from which your network plugin or cloud assigns pod and Service \
                          addresses"
-                    }
-                    false => {
-                        "Find the networks from which your network plugin or cloud assigns pod and Service \
+                }
+                false => {
+                    "Find the networks from which your network plugin or cloud assigns pod and Service \
                          addresses. Set NETWORKS to them, with a backslash before each comma"
-                    }
-                },
-            ),
+                }
+            }),
             "Add NETWORKS to clusterNetworks",
             "NETWORKS",
         ),
@@ -287,8 +284,7 @@ fn pod_range() -> Remedy {
         .namespace("kube-system")
         .words("get pods -l component=kube-controller-manager -o")
         .arg("jsonpath={.items[*].spec.containers[*].command}");
-    Remedy::new().run(
-        StepKind::Command,
+    Remedy::new().command(
         "Find the cluster's pod CIDR: the nodes' networks look like parts of one range, from which new nodes \
          get theirs. It is --cluster-cidr of kube-controller-manager (this command prints its options, if it \
          runs as a pod), or the pool of the network plugin. Set POD_CIDR to it",

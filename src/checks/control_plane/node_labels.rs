@@ -32,8 +32,7 @@ pub(super) fn labelled(
     let text = listed.join(", ");
     let meta = &component.deployment.metadata;
     let remedy = match (is_in_values(ctx, labels), ManagedBy::from_metadata(meta).in_git()) {
-        (Some(false), None) => remedy.run(
-            StepKind::Command,
+        (Some(false), None) => remedy.command(
             format!(
                 "Remove nodeSelector {text} from the Deployment, since no node has it. The chart's values do not set it"
             ),
@@ -60,15 +59,11 @@ pub(super) fn labelled(
                 [] => String::new(),
                 names => format!(". Other nodes: {}", some(names, NAMED)),
             };
-            remedy.run(
-                StepKind::Command,
-                format!("Or label a node, such as {first}{others}"),
-                label(Arg::from(first)),
-            )
+            remedy.command(format!("Or label a node, such as {first}{others}"), label(Arg::from(first)))
         }
         None => {
             let node = Arg::placeholder("NODE_NAME");
-            remedy.run(StepKind::Command, "Or label a node (set NODE_NAME to its name)", label(node))
+            remedy.command("Or label a node (set NODE_NAME to its name)", label(node))
         }
     }
 }

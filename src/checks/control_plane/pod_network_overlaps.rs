@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::networks::Network;
 use crate::objects::{Node, Pod, Service};
 
@@ -140,13 +140,11 @@ fn rebuild() -> Remedy {
     let wide =
         "-o custom-columns=NODE:.metadata.name,ADDRESS:.status.addresses[0].address,PODS:.spec.podCIDR";
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Compare the networks of nodes, pods and Services: they must not overlap",
             kubectl().words("get nodes").words(wide),
         )
-        .step(
-            StepKind::Note,
+        .note(
             "Rebuild the cluster with separate networks, since those of pods and Services cannot be changed \
             later (kubeadm: podSubnet and serviceSubnet; k3s: --cluster-cidr and --service-cidr)",
         )

@@ -3,7 +3,7 @@
 use crate::checks::diagnosed::{by_workload, exporting, metrics_missing, name_of, proxies, quoted, within};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, Restarts, StepKind, Subject, Tie};
+use crate::finding::{Finding, Remedy, Restarts, Subject, Tie};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::ControlEndpoints;
 use crate::model::control_clients::{self, ClientState, SERVED, Served};
@@ -60,13 +60,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(said)
             .remedy(
                 Remedy::new()
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "Check that the pods of the control plane are ready",
                         kubectl().namespace(namespace).words("get pods -o wide"),
                     )
-                    .step(
-                        StepKind::Note,
+                    .note(
                         "If they are, check NetworkPolicies and trust anchors between the proxy and the \
                          control plane",
                     ),
@@ -128,8 +126,7 @@ fn unanswered(
     .evidences(said)
     .remedy(
         Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 format!("Read the log of {name}, and of the proxy in its pod"),
                 kubectl()
                     .words("logs")
@@ -137,8 +134,7 @@ fn unanswered(
                     .option("-c", container)
                     .words("--tail=100"),
             )
-            .run(
-                StepKind::Command,
+            .command(
                 format!("If the log shows no cause, restart {name}"),
                 kubectl().words("rollout restart").operand(format!("deployment/{deployment}")),
             )

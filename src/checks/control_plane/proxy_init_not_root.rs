@@ -29,8 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             true => remedy,
             false => restart::meshed_on(
                 ctx,
-                remedy.step(
-                    StepKind::Note,
+                remedy.note(
                     "Or move the node to containerd, and keep the setting of \
                 linkerd-init",
                 ),

@@ -3,7 +3,7 @@
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
 use crate::model::control_plane::{CORE, components, installed};
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -90,11 +90,8 @@ fn delete(kind: Kind, meta: &Meta, words: &str) -> Remedy {
     let git = ManagedBy::from_metadata(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     let call = kubectl();
     let call = if meta.namespace.is_empty() { call } else { call.namespace(&meta.namespace) };
-    Remedy::new().run(
-        StepKind::Command,
-        format!("{words}{git}"),
-        call.words("delete").arg(kind.resource()).operand(&meta.name),
-    )
+    Remedy::new()
+        .command(format!("{words}{git}"), call.words("delete").arg(kind.resource()).operand(&meta.name))
 }
 
 fn of_webhook(ctx: &Context<'_>, kind: Kind, meta: &Meta, webhook: &Webhook) -> Finding {
@@ -157,13 +154,11 @@ fn of_component(ctx: &Context<'_>, meta: &Meta, own: &str, seen: Evidence) -> Fi
     .evidence(seen)
     .remedy(
         Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "List the Linkerd objects that the installed release no longer has",
                 crate::command::linkerd().words("prune"),
             )
-            .run(
-                StepKind::Command,
+            .command(
                 "When it is no longer used, delete it",
                 kubectl().namespace(&meta.namespace).words("delete deployment").operand(&meta.name),
             ),

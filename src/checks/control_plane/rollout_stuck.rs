@@ -3,7 +3,7 @@
 use crate::checks::control_plane::failing::{Failing, failing};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{EXTENSION_LABEL, Kind};
 use crate::model::cni;
 use crate::model::events;
@@ -225,32 +225,27 @@ fn remedy(kind: Kind, meta: &Meta, cause: &Cause<'_>, failing: Option<&Failing>)
         Cause::Refused(name, _) => {
             let (kind, name) = name.split_once(' ').unwrap_or(("replicaset", name));
             return remedy
-                .run(
-                    StepKind::Command,
+                .command(
                     "Read its events, which quote the API server",
                     kubectl().namespace(namespace).words("describe").arg(kind).operand(name),
                 )
-                .step(
-                    StepKind::Note,
+                .note(
                     "Remove the cause: a quota, a limit range, pod security, an admission policy or an admission \
                      webhook. The controller retries within 17 minutes",
                 );
         }
-        Cause::Unready(pod) => remedy.run(
-            StepKind::Command,
+        Cause::Unready(pod) => remedy.command(
             "Read the state and the events of the new pod",
             kubectl().namespace(namespace).words("describe pod").operand(&pod.metadata.name),
         ),
-        Cause::Reported(_) => remedy.run(
-            StepKind::Command,
+        Cause::Reported(_) => remedy.command(
             "Read its state and its events, which name the new ReplicaSet",
             kubectl().namespace(namespace).words("describe").arg(&target),
         ),
     };
     let crashed = failing.filter(|failing| failing.crashed).and_then(|failing| failing.container.as_deref());
     let remedy = match (cause, crashed) {
-        (Cause::Unready(pod), Some(container)) => remedy.run(
-            StepKind::Command,
+        (Cause::Unready(pod), Some(container)) => remedy.command(
             "Read the log of the failing container's last run",
             kubectl()
                 .namespace(namespace)
@@ -263,12 +258,9 @@ fn remedy(kind: Kind, meta: &Meta, cause: &Cause<'_>, failing: Option<&Failing>)
     };
     if let Some(words) = ManagedBy::from_metadata(meta).in_git() {
         let act = "Correct the cause, or revert the last change";
-        return remedy.step(StepKind::Note, format!("{act}: {words}"));
+        return remedy.note(format!("{act}: {words}"));
     }
     remedy
-        .step(
-            StepKind::Note,
-            "Correct the cause, most often a value of the chart, and apply the upgrade again",
-        )
-        .run(StepKind::Command, "Or return to the template of the pods that serve", rollout("undo"))
+        .note("Correct the cause, most often a value of the chart, and apply the upgrade again")
+        .command("Or return to the template of the pods that serve", rollout("undo"))
 }

@@ -59,8 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let again = "Reapply the control plane";
         let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none());
         let remedy = match deployment {
-            Some(known) => remedy.run(
-                StepKind::Command,
+            Some(known) => remedy.command(
                 "Restart the pods that use it: their tokens are bound to the deleted account",
                 kubectl()
                     .namespace(namespace)

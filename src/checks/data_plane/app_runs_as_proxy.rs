@@ -4,7 +4,7 @@
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::{Maker, makers, running_pods};
 use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Place, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Place, Remedy};
 use crate::model::refusal::LINKERDS;
 
 /// The proxy's default uid.
@@ -68,8 +68,7 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
     if as_proxy.is_empty() {
         return None;
     }
-    let remedy = Remedy::new().step(
-        StepKind::Note,
+    let remedy = Remedy::new().note(
         "Run the application as another user (securityContext.runAsUser) or, if the group is the \
              proxy's, as another group",
     );

@@ -7,7 +7,7 @@ use super::connect_failures::{FailedConnection, failed_connections, quoted, repe
 use crate::checks::reported::proxy_logs;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Finding, Moment, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Moment, Remedy, Severity};
 use crate::model::owners::Owner;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
@@ -63,22 +63,16 @@ fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, refused: &[RefusedConnec
     });
     let log = kubectl().namespace(&owner.namespace).words("logs").operand(&names[0]);
     let log = log.option("-c", PROXY_CONTAINER).words("--timestamps --tail=200");
-    let remedy = Remedy::new().run(
-        StepKind::Command,
-        format!("Read the lines with inbound:server{{port={port}}} in the proxy's log"),
-        log,
-    );
+    let remedy = Remedy::new()
+        .command(format!("Read the lines with inbound:server{{port={port}}} in the proxy's log"), log);
     let remedy = match is_v6 {
         true => remedy
-            .step(StepKind::Note, format!("Let the application listen on [::]:{port}"))
-            .step(StepKind::Note, "Or set ipFamilyPolicy: SingleStack and ipFamilies: [IPv4] on its Services"),
-        false => remedy.step(
-            StepKind::Note,
-            format!(
-                "Let the application listen on port {port} of the pod's address (0.0.0.0, or :: with IPv6), or \
+            .note(format!("Let the application listen on [::]:{port}"))
+            .note("Or set ipFamilyPolicy: SingleStack and ipFamilies: [IPv4] on its Services"),
+        false => remedy.note(format!(
+            "Let the application listen on port {port} of the pod's address (0.0.0.0, or :: with IPv6), or \
                  correct the targetPort of its Services"
-            ),
-        ),
+        )),
     };
     let is_dated = refused.iter().flat_map(|(_, lines)| lines).any(|failed| failed.is_dated);
     let finding = ctx.finding(owner.subject(names), message);

@@ -189,15 +189,12 @@ fn remedy(ctx: &Context<'_>, resource: &Resource, target: &Owner, others: &[&str
     let change = [(*annotation, Some(*usual))];
     let mut remedy = rewrite::of_owner(ctx, Remedy::new(), &act, target, &change);
     if !others.is_empty() {
-        remedy = remedy.step(
-            StepKind::Note,
-            format!("Set requests for the other containers without one: {}", some(others, NAMED)),
-        );
+        remedy = remedy
+            .note(format!("Set requests for the other containers without one: {}", some(others, NAMED)));
     }
     let all = "Or set a request for all proxies. Pods get it when they are recreated";
     let options = Options::none().set(resource.value, *usual);
-    upgrade::step(ctx, remedy, StepKind::ChartValue, all, options).step(
-        StepKind::Note,
+    upgrade::step(ctx, remedy, StepKind::ChartValue, all, options).note(
         "Or scale by the application's container alone, with a metric of type ContainerResource (Kubernetes \
          1.27 and later), which ignores the proxy",
     )

@@ -7,7 +7,7 @@ use crate::checks::certificates::identity_deployment;
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::control_plane::{CORE, serving};
 use crate::model::events;
 use crate::model::owners::Owner;
@@ -86,8 +86,7 @@ fn finding(
         .iter()
         .map(|name| format!("{name} {}", serving(ctx.optional_list::<Pod>(), home, name)))
         .collect();
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         "Check what the proxy waits for: its log names the destinations that it cannot reach",
         kubectl()
             .namespace(&owner.namespace)
@@ -101,10 +100,9 @@ fn finding(
             "If a network plugin lets a pod connect only after all its containers run, set {KEY}: \"disabled\""
         );
         rewrite::of_owner(ctx, remedy, &act, owner, &[(KEY, Some("disabled"))])
-            .step(StepKind::Note, "Or use native sidecars, which have no such hook")
+            .note("Or use native sidecars, which have no such hook")
     } else {
-        remedy.run(
-            StepKind::Command,
+        remedy.command(
             "Repair the control plane first: no proxy becomes ready without identity and destination",
             kubectl().namespace(home).words("get pods"),
         )

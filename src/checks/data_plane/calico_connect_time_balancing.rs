@@ -4,7 +4,7 @@
 use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement, Unjudged, Verdict, sockets};
 use crate::command::{Command, kubectl};
-use crate::finding::{Remedy, StepKind, Subject};
+use crate::finding::{Remedy, Subject};
 use crate::model::managed_by::ManagedBy;
 use crate::objects::FelixConfiguration;
 
@@ -29,25 +29,18 @@ fn remedy(all: &FelixConfiguration) -> Remedy {
     let look = "Check that the environment of calico-node does not set it already: \
         FELIX_BPFCONNECTTIMELOADBALANCING: Disabled overrides the FelixConfiguration";
     let words = "Let Calico balance in the pods' network instead, also for the host's own processes";
-    let remedy = Remedy::new().run(
-        StepKind::Command,
-        look,
-        kubectl().words("describe pods --all-namespaces -l k8s-app=calico-node"),
-    );
+    let remedy =
+        Remedy::new().command(look, kubectl().words("describe pods --all-namespaces -l k8s-app=calico-node"));
     let spec = serde_json::json!({"spec": {
         "bpfConnectTimeLoadBalancing": "Disabled",
         "bpfHostNetworkedNATWithoutCTLB": "Enabled",
     }});
     let remedy = match ManagedBy::from_metadata(&all.metadata).in_git() {
-        Some(git) => remedy.step(
-            StepKind::Note,
-            format!(
-                "{words} (bpfConnectTimeLoadBalancing: Disabled, bpfHostNetworkedNATWithoutCTLB: \
+        Some(git) => remedy.note(format!(
+            "{words} (bpfConnectTimeLoadBalancing: Disabled, bpfHostNetworkedNATWithoutCTLB: \
                  Enabled); {git}"
-            ),
-        ),
-        None => remedy.run(
-            StepKind::Command,
+        )),
+        None => remedy.command(
             format!(
                 "{words}. Old releases of Calico lack the second field; there the host's processes lose \
                  access to Services"
@@ -57,5 +50,5 @@ fn remedy(all: &FelixConfiguration) -> Remedy {
             ),
         ),
     };
-    remedy.step(StepKind::Note, "Restart long-lived clients: open connections stay on their pod")
+    remedy.note("Restart long-lived clients: open connections stay on their pod")
 }

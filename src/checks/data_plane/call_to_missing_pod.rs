@@ -7,7 +7,7 @@ use super::connect_failures::{FailedConnection, failed_connections, quoted, repe
 use crate::checks::reported::proxy_logs;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 use crate::model::networks::Network;
 use crate::model::owners::Owner;
 use crate::objects::{Node, Pod};
@@ -59,8 +59,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, failed: &[Failed<'_>]) -> Finding {
     };
     let said =
         failed.iter().take(QUOTED).filter_map(|(pod, _, lines)| Some(quoted(pod, lines, lines.last()?)));
-    let mut remedy = Remedy::new().step(
-        StepKind::Note,
+    let mut remedy = Remedy::new().note(
         "Find the source of the address: a registry of the application, a DNS cache, or its configuration. Let it \
          use the name of a Service",
     );

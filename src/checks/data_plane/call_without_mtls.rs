@@ -7,7 +7,7 @@ use crate::checks::diagnosed::{Growth, by_workload, growing, name_of, quoted, wi
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::item::proxy_metrics::Series;
 use crate::knowledge::MetricMeaning::PlaintextConnections;
 use crate::missing::Missing;
@@ -46,8 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .likely()
         .evidences(said)
         .remedy(
-            Remedy::new().run(
-                StepKind::Command,
+            Remedy::new().command(
                 "Restart destination: it sends the identities of meshed pods",
                 kubectl()
                     .namespace(&ctx.namespaces().control_plane)

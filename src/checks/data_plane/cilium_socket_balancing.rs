@@ -47,10 +47,9 @@ fn remedy(config: &ConfigMap) -> Remedy {
     let rollout =
         |verb: &'static str| kubectl().words("-n kube-system").words(verb).words("daemonset/cilium");
     remedy
-        .run(
-            StepKind::Command,
+        .command(
             "Restart Cilium's agents, which read the setting when they start",
             Command::lines([rollout("rollout restart"), rollout("rollout status")]).whole(),
         )
-        .step(StepKind::Note, "Restart long-lived clients: open connections stay on their pod")
+        .note("Restart long-lived clients: open connections stay on their pod")
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, meshdoctor};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::Kind;
 use crate::nearest::closest;
 use crate::objects::Namespace;
@@ -23,10 +23,8 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
                 true => meshdoctor().words("check"),
                 false => meshdoctor().words("check").option("-n", Vec::from_iter(others).join(",")),
             };
-            let remedy = Remedy::new()
-                .run(StepKind::Command, "List the namespaces", kubectl().words("get namespaces"))
-                .run(
-                    StepKind::Command,
+            let remedy =
+                Remedy::new().command("List the namespaces", kubectl().words("get namespaces")).command(
                     "Check again with the names of existing namespaces, or without -n for all of them",
                     again,
                 );

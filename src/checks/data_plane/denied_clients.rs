@@ -113,7 +113,7 @@ pub(super) fn name_clients(
     }
     let finding = known.iter().take(NAMED).fold(finding, |finding, client| {
         let mut finding = finding.evidence(client.evidence(ctx));
-        finding.remedy = finding.remedy.step(StepKind::Note, client.remedy(ctx));
+        finding.remedy = finding.remedy.note(client.remedy(ctx));
         finding
     });
     if let Some(client) = known.iter().find(|client| is_shut_out_of_viz(ctx, denying, client)) {
@@ -178,7 +178,7 @@ fn of_viz(
     );
     let account = (&*client.pod.metadata.namespace, client.pod.spec.account());
     finding.remedy.steps.truncate(1);
-    finding.remedy = finding.remedy.step(StepKind::Note, viz_policy(&denying.metadata.namespace, account));
+    finding.remedy = finding.remedy.note(viz_policy(&denying.metadata.namespace, account));
     Finding { message: sentence(&message), ..finding }.severity(Severity::Warning)
 }
 

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use crate::checks::reported::{FailedCall, failed_calls, proxy_logs};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{EndpointSlice, Kind, Pod, Service};
 
@@ -63,9 +63,8 @@ fn finding(ctx: &Context<'_>, service: &Service, lines: &[&(&Pod, FailedCall<'_>
     ))
     .remedy(
         Remedy::new()
-            .step(StepKind::Note, "Let the application listen on both families: [::] instead of 0.0.0.0")
-            .step(
-                StepKind::Note,
+            .note("Let the application listen on both families: [::] instead of 0.0.0.0")
+            .note(
                 "Otherwise create the Service with ipFamilyPolicy: SingleStack and ipFamilies: [IPv4], so that it has \
                  no IPv6 endpoints",
             ),

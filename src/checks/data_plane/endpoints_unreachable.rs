@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::checks::diagnosed::{by_number, grown, name_of, proxies, quoted, within};
 use crate::checks::{Context, Judgement};
 use crate::command::{Call, kubectl, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::{BalancerEndpoints, BalancerGateOpenedAt, BalancerGateShuts};
 use crate::model::fail_fast::{self, BREAKER, FailFastBalancer, PartialBalancer};
@@ -146,13 +146,11 @@ fn some_unreachable(
         .evidences(said)
         .remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "List the endpoints and their nodes; compare pods that get requests with those that get none",
                     slices_of(namespace, name),
                 )
-                .run(
-                    StepKind::Command,
+                .command(
                     "Check the path from the client to the Service",
                     traced(name_of(client), service, worst.port()),
                 ),
@@ -192,13 +190,11 @@ fn broken(ctx: &Context<'_>, service: &Service, shut: &[FailingClient<'_>], key:
         .evidence(setting(service, key))
         .remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "Check the pods behind the Service, and their logs for failed requests",
                     slices_of(namespace, name),
                 )
-                .step(
-                    StepKind::Note,
+                .note(
                     format!("Repair the application; if the breaker opens too early, raise {FAILURES} (default 7)"),
                 ),
         );
@@ -234,15 +230,11 @@ fn finding(
             .evidence(listed)
             .remedy(
                 Remedy::new()
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "Check the endpoints of the Service, and the pods that it selects",
                         slices_of(namespace, name),
                     )
-                    .step(
-                        StepKind::Note,
-                        "Repair or scale up the workload; the proxies recover automatically",
-                    ),
+                    .note("Repair or scale up the workload; the proxies recover automatically"),
             );
     }
     let clients: Vec<String> = shut.iter().map(|one| name_of(one.client)).collect();
@@ -257,13 +249,11 @@ fn finding(
         .evidence(listed)
         .remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "Check the path from a client to the Service",
                     traced(from, service, shut.first().map_or("", |one| one.shut.port())),
                 )
-                .step(
-                    StepKind::Note,
+                .note(
                     "Allow port 4143 of the endpoints in NetworkPolicies and firewalls; check that the proxy of \
                      each endpoint runs and trusts the same anchors",
                 ),

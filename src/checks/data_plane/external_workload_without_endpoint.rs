@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::checks::policy::{existing, field, on, put, set};
 use crate::checks::{Context, Judgement};
 use crate::command::{Call, kubectl};
-use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Finding, Remedy, Severity, Subject};
 use crate::model::endpoints::{selected, selects};
 use crate::objects::{ExternalWorkload, Kind, Pod, Service, ServicePort, TargetPort};
 
@@ -223,14 +223,14 @@ fn remedy(found: &UnservedPorts<'_>) -> Remedy {
     let mut steps = workloads.iter().take(QUOTED);
     let remedy = Remedy::new();
     let remedy = match steps.next() {
-        Some(first) => remedy.run(StepKind::Command, act, correction(found, first)),
+        Some(first) => remedy.command(act, correction(found, first)),
         None => remedy,
     };
     let remedy = steps.fold(remedy, |remedy, workload| {
         let act = "Do the same with the next ExternalWorkload";
-        remedy.run(StepKind::Command, act, correction(found, workload))
+        remedy.command(act, correction(found, workload))
     });
-    remedy.run(StepKind::Command, or, on("edit", Kind::Service, &service.metadata))
+    remedy.command(or, on("edit", Kind::Service, &service.metadata))
 }
 
 /// The command that declares the numbered ports; a port with a name, or an address, is known only to the operator.
@@ -260,8 +260,7 @@ fn correction(found: &UnservedPorts<'_>, workload: &ExternalWorkload) -> Call {
 
 /// The steps that set the condition. It is a part of the status subresource, which `kubectl apply` does not write.
 fn made_ready(workloads: &[&ExternalWorkload]) -> Remedy {
-    let remedy = Remedy::new().step(
-        StepKind::Note,
+    let remedy = Remedy::new().note(
         "Let the program that registers the workload set its condition Ready while it is healthy. The status is a \
          subresource: kubectl apply and kubectl create ignore it",
     );
@@ -271,7 +270,7 @@ fn made_ready(workloads: &[&ExternalWorkload]) -> Remedy {
             kubectl().namespace(namespace).words("patch externalworkloads.workload.linkerd.io").operand(name);
         let patch = patch.words("--subresource=status --type=merge");
         let ready = r#"{"status":{"conditions":[{"type":"Ready","status":"True"}]}}"#;
-        remedy.run(StepKind::Command, "If it is healthy now, set the condition", patch.option("-p", ready))
+        remedy.command("If it is healthy now, set the condition", patch.option("-p", ready))
     })
 }
 

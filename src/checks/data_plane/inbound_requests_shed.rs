@@ -4,7 +4,7 @@ use crate::checks::diagnosed::{by_number, by_workload, growing, quoted, within};
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::InboundErrors;
 
 /// The number of quoted ports per workload.
@@ -32,12 +32,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
         by_number(finding, events).evidences(said.take(QUOTED)).remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "Check the application's containers",
                     kubectl().namespace(namespace).words("describe pod").operand(pod),
                 )
-                .step(StepKind::Note, "Repair the application, or add replicas if it is overloaded"),
+                .note("Repair the application, or add replicas if it is overloaded"),
         )
     });
     Ok(findings.collect::<Vec<_>>().into())

@@ -105,8 +105,7 @@ fn failed(ctx: &Context<'_>, owner: &Owner, name: &str, group: &[(&Pod, &Contain
         (None, Some(waiting)) => format!("{}; restarted {} times", waiting.reason, status.restart_count),
         (None, None) => format!("restarted {} times", status.restart_count),
     };
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         "Check in the log what it could not reach: this problem refuses connections at once",
         kubectl()
             .namespace(&owner.namespace)
@@ -174,14 +173,12 @@ fn alternatives(ctx: &Context<'_>, owner: &Owner, remedy: Remedy, by_cni: bool) 
         ),
     );
     if by_cni {
-        remedy.step(
-            StepKind::Note,
+        remedy.note(
             "Or run the init container as the proxy's user (runAsUser: 2102), which is not redirected. For \
              Vault's agent set the annotation vault.hashicorp.com/agent-init-first",
         )
     } else {
-        remedy.step(
-            StepKind::Note,
+        remedy.note(
             "Or run it before linkerd-init. For Vault's agent set the annotation \
              vault.hashicorp.com/agent-init-first",
         )

@@ -152,8 +152,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, reason: Reason, group: &[UnstartedC
 fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str), names: &[String]) -> Remedy {
     let remedy = Remedy::new();
     let remedy = match reason {
-        Reason::Architecture => remedy.step(
-            StepKind::Note,
+        Reason::Architecture => remedy.note(
             "Use an image for the architectures of all nodes: Linkerd's own images have amd64 and arm64, a \
              mirror may have copied only one. Or keep the pods on nodes of the image's architecture, by a \
              node selector on kubernetes.io/arch",
@@ -173,15 +172,13 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str),
                 act,
                 Options::none().set("proxyInit.runAsRoot", "false"),
             );
-            remedy.step(
-                StepKind::Note,
+            remedy.note(
                 "If the nodes require root for linkerd-init, set runAsNonRoot on the containers of the \
                  application instead of the pod",
             )
         }
         Reason::Other => {
-            return remedy.run(
-                StepKind::Command,
+            return remedy.command(
                 format!(
                     "Read the events of the pod and remove the reason. The kubelet starts {container} again"
                 ),

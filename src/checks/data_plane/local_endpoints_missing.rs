@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::model::owners::Owner;
 use crate::objects::{Kind, Pod, Service};
 
@@ -59,8 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(Evidence::other("Nodes with meshed pods but without one", some(&without, NAMED)))
             .remedy(
                 Remedy::new()
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "If meshed pods on these nodes call the Service, send their calls to all nodes",
                         kubectl()
                             .namespace(&meta.namespace)
@@ -69,7 +68,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                             .words("--type=merge -p")
                             .arg(r#"{"spec":{"internalTrafficPolicy":"Cluster"}}"#),
                     )
-                    .step(StepKind::Note, "Or run its pods on each node with a DaemonSet"),
+                    .note("Or run its pods on each node with a DaemonSet"),
             );
         Some(finding)
     });

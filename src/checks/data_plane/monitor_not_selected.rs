@@ -6,7 +6,7 @@ use crate::checks::policy::defined;
 use crate::checks::words::and_more;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{Call, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::objects::{
     CustomResourceDefinition, Kind, LabelSelector, Monitor, Namespace, PodMonitor, Prometheus,
     PrometheusAgent, PrometheusServer, ServiceMonitor,
@@ -96,15 +96,13 @@ fn finding(
     }
     if !looks_into(server, kind, namespace) {
         remedy = match homes.and_then(LabelSelector::only_labels_of_namespace) {
-            Some(labels) => remedy.run(
-                StepKind::Command,
+            Some(labels) => remedy.command(
                 "Add the label of selected namespaces. Change the source of the Namespace too",
                 with_labels(kubectl().words("label --overwrite namespace").operand(home), &labels),
             ),
-            None => remedy.step(
-                StepKind::Note,
-                format!("In the source of {source}, set {prefix}NamespaceSelector so that it selects {home}"),
-            ),
+            None => remedy.note(format!(
+                "In the source of {source}, set {prefix}NamespaceSelector so that it selects {home}"
+            )),
         };
     }
     let shown = |selector: Option<&LabelSelector>, none: &str| match selector.map(LabelSelector::only_labels)
@@ -139,8 +137,7 @@ fn labelled(
     selector: Option<&LabelSelector>,
 ) -> Remedy {
     let Some(labels) = selector.and_then(LabelSelector::only_labels) else {
-        return remedy.step(
-            StepKind::Note,
+        return remedy.note(
             "Add labels to the monitor that the selector of Prometheus matches (in Linkerd's chart: \
              podMonitor.labels)",
         );
@@ -148,8 +145,7 @@ fn labelled(
     let resource = if kind == Kind::PodMonitor { "podmonitors" } else { "servicemonitors" };
     let call =
         kubectl().namespace(home).words("label --overwrite").arg(resource).operands(names.iter().copied());
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Add the label that Prometheus selects. Set it in the source too (in Linkerd's chart: podMonitor.labels)",
         with_labels(call, &labels),
     )

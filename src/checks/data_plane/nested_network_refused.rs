@@ -250,8 +250,7 @@ fn remedy(
 ) -> Remedy {
     let Some((pod, _)) = group.first() else { return Remedy::new() };
     let remedy = match severity {
-        Severity::Info => Remedy::new().run(
-            StepKind::Command,
+        Severity::Info => Remedy::new().command(
             "Check whether an interface of the virtual machine is of type masquerade, and which vmNetworkCIDR it has",
             kubectl()
                 .namespace(&owner.namespace)
@@ -280,9 +279,7 @@ fn remedy(
     let act = format!("Let the network bypass the proxy, without mTLS: set {SUBNETS}: {list:?}");
     let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SUBNETS, Some(&list))]);
     match owner.kind.as_str() {
-        "VirtualMachineInstance" => {
-            remedy.step(StepKind::Note, "Restart the virtual machine, so that it gets a new pod")
-        }
+        "VirtualMachineInstance" => remedy.note("Restart the virtual machine, so that it gets a new pod"),
         _ => remedy,
     }
 }

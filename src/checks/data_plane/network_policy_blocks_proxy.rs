@@ -9,7 +9,7 @@ use super::transport::{Mode, OWN, Transport, declared, inbound_port};
 use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
 use crate::checks::words::{and_more, some, workload_of};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::model::skipped::{OUT, passes_by};
@@ -537,7 +537,7 @@ fn remedy(direction: Direction, port: u16, shut: &BlockingPolicy<'_>) -> Remedy 
     let first = std::iter::once((&shut.field, shut.asks));
     let rules = first.chain(shut.more.iter().map(|(field, asks)| (field, *asks)));
     let add = patch(shut.policy, rules.map(|(field, asks)| opened(shut.policy, field, asks, port)).collect());
-    elsewhere(Remedy::new().run(StepKind::Command, words, add))
+    elsewhere(Remedy::new().command(words, add))
 }
 
 /// The operation of a patch that adds the port of the proxy to a rule.

@@ -162,6 +162,6 @@ fn of_config(ctx: &Context<'_>, mesh: &Mesh<'_>, lost: &BTreeMap<u16, BTreeSet<S
                 "Add the default ports to the chart's list of opaque ports",
                 Options::none().set("proxy.opaquePorts", list.trim_start_matches(',')),
             )
-            .step(StepKind::Note, "Restart meshed workloads that expose these ports"),
+            .note("Restart meshed workloads that expose these ports"),
         )
 }

@@ -194,8 +194,7 @@ fn cause(
             let patch = serde_json::json!([{"op": "remove", "path": path}]);
             (
                 Evidence::field(&object, format!("spec.ports[{number}].appProtocol"), &port.app_protocol),
-                Remedy::new().run(
-                    StepKind::Command,
+                Remedy::new().command(
                     "Remove appProtocol, so that proxies detect HTTP. Or set it to http (HTTP/1) or \
                      kubernetes.io/h2c (HTTP/2 and gRPC): any other value makes the port opaque",
                     kubectl()

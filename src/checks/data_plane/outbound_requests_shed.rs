@@ -4,7 +4,7 @@ use crate::checks::diagnosed::{Growth, by_number, by_workload, growing, quoted, 
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::{BalancerGateShuts, OutboundErrors};
 use crate::model::fail_fast::balancers;
 
@@ -31,13 +31,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
         by_number(finding, events).evidences(said.take(QUOTED)).remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "Find Services without ready or reachable endpoints",
                     meshdoctor().words("sync --proxies").option("-n", namespace),
                 )
-                .step(
-                    StepKind::Note,
+                .note(
                     "Add replicas of the slow server, or set timeouts so that its requests end earlier",
                 ),
         )

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::Kind;
 use crate::objects::Pod;
 
@@ -57,15 +57,13 @@ fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {
         ]
     });
     let oldest = pods.iter().min_by_key(|pod| (pod.status.start_time, &pod.metadata.name));
-    let mut remedy = Remedy::new().run(
-        StepKind::Command,
+    let mut remedy = Remedy::new().command(
         "Check which pod really has the address: the other pod's node no longer reports, or its network \
          assigned the address twice",
         kubectl().words("get pods -A -o wide").option("--field-selector", format!("status.podIP={address}")),
     );
     if let Some(pod) = oldest {
-        remedy = remedy.run(
-            StepKind::Command,
+        remedy = remedy.command(
             "Delete the stale pod, most likely the older one. Its controller recreates it with another \
              address",
             kubectl().namespace(&pod.metadata.namespace).words("delete pod").operand(&pod.metadata.name),

@@ -72,10 +72,9 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], dns: Option<&Service
             let call = kubectl().namespace(&owner.namespace).words("patch").operand(workload);
             call.words("--type=merge").option("-p", patch.to_string())
         }),
-        None => Remedy::new().step(StepKind::Note, "Set dnsPolicy: ClusterFirst in the template of the pods"),
+        None => Remedy::new().note("Set dnsPolicy: ClusterFirst in the template of the pods"),
     };
-    let remedy = remedy.step(
-        StepKind::Note,
+    let remedy = remedy.note(
         "If the pod needs other DNS servers, let the cluster's DNS forward their domains, or add their addresses to \
          dnsConfig.nameservers",
     );

@@ -117,9 +117,8 @@ fn finding(
         .option("-c", PROXY_CONTAINER)
         .words("--tail=200");
     let remedy = Remedy::new()
-        .run(StepKind::Command, format!("Read the error after inbound:server{{port={port}}} in the proxy's log"), log)
-        .step(
-            StepKind::Note,
+        .command(format!("Read the error after inbound:server{{port={port}}} in the proxy's log"), log)
+        .note(
             format!(
                 "If it is `Connection refused`, let the application listen on port {port} of the pod's address, \
                  not only of localhost. If the application starts slowly, add a startup probe"

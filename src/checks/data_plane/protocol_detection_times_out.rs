@@ -8,7 +8,7 @@ use super::transport::{OWN, inbound_port};
 use crate::checks::diagnosed::{by_workload, exporting_if_used, grown, proxies, quoted, within};
 use crate::checks::policy::scrape_refused::admin_port;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning::{InboundDetection, InboundErrors, OutboundDetection};
 use crate::objects::{Kind, Pod};
@@ -55,18 +55,14 @@ fn delayed(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
 /// Workloads whose proxies close connections of clients that send nothing.
 fn closed(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
     let remedy = Remedy::new()
-        .step(
-            StepKind::Note,
+        .note(
             "Find out whether the server of the port speaks first, or whether clients open unused \
              connections, as scans do",
         )
-        .step(
-            StepKind::Note,
-            format!(
-                "If it speaks first, add the port to the annotation {ANNOTATION} of the pod template and \
+        .note(format!(
+            "If it speaks first, add the port to the annotation {ANNOTATION} of the pod template and \
                  of the Services, then restart the pods"
-            ),
-        );
+        ));
     let finding = |subject, evidence| {
         ctx.finding(
             subject,
@@ -144,10 +140,8 @@ fn delayed_clients(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
 }
 
 fn remedy(of: &str) -> Remedy {
-    Remedy::new().step(
-        StepKind::Note,
-        format!("Add the port to the annotation {ANNOTATION} of the {of}, then restart the pods"),
-    )
+    Remedy::new()
+        .note(format!("Add the port to the annotation {ANNOTATION} of the {of}, then restart the pods"))
 }
 
 /// The connections to each port that were closed because no client sent a TLS handshake or any other byte, if they are

@@ -11,7 +11,7 @@ use crate::checks::control_plane::installation::values;
 use crate::checks::policy::defined;
 use crate::checks::reported::{log_of, meshed};
 use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Kind;
 use crate::model::endpoints::selects;
 use crate::model::injection::LISTENERS;
@@ -134,7 +134,7 @@ fn of_server(
     let change = (ANNOTATION, Some(list.as_str()));
     let remedy = rewrite::of_owner(ctx, Remedy::new(), act, owner, &[change]);
     let remedy = rewrite::of_owners_list(remedy, owner, change, &before);
-    let remedy = remedy.step(StepKind::Note, "Set the same annotation on the Services of these pods");
+    let remedy = remedy.note("Set the same annotation on the Services of these pods");
     let finding = ctx
         .finding(owner.subject(names), message)
         .parameter(port.to_string())
@@ -222,7 +222,7 @@ fn elsewhere(ctx: &Context<'_>, services: &[Service], timeouts: &[Timeout<'_>]) 
         ctx.finding(owner.subject(names.into_iter().collect()), message)
             .parameter(port.to_string())
             .evidences(seen.iter().take(QUOTED).map(|one| one.evidence.clone()))
-            .remedy(remedy.step(StepKind::Note, or))
+            .remedy(remedy.note(or))
             .likely()
     });
     findings.collect()

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::checks::reported::{containers, log_of, reported};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
 use crate::model::control_plane::serving;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::node_split::NodeSplit;
@@ -117,16 +117,15 @@ fn remedy(failing: &[&Pod]) -> Remedy {
     let allow = "Allow TCP from pods on these nodes to pods on the other nodes, in security groups, firewalls \
                  and routes between the node groups: ports 8080 (identity), 8086 (destination), 8090 (policy) \
                  and 4143 (proxies). Also allow UDP and TCP port 53 of the cluster's DNS";
-    let Some(first) = failing.first() else { return Remedy::new().step(StepKind::Note, allow) };
+    let Some(first) = failing.first() else { return Remedy::new().note(allow) };
     let namespace = &first.metadata.namespace;
     let log = kubectl().namespace(namespace).words("logs").operand(&first.metadata.name);
     let watch = kubectl().namespace(namespace).words("get pods -o wide --watch");
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Read which addresses time out in the log of one of these proxies",
             log.option("-c", PROXY_CONTAINER).words("--tail=20"),
         )
-        .step(StepKind::Note, allow)
-        .run(StepKind::Command, "Wait: the proxies become ready, and no restart is needed", watch)
+        .note(allow)
+        .command("Wait: the proxies become ready, and no restart is needed", watch)
 }

@@ -77,7 +77,7 @@ fn finding(ctx: &Context<'_>, broken: &BrokenDefault) -> Finding {
     let options = Options::none().set(path, default.clone());
     let remedy = upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, &act, options);
     let remedy = upgrade::injector_awaited(ctx, remedy)
-        .step(StepKind::Note, "Restart the workloads whose pods have been created with the value");
+        .note("Restart the workloads whose pods have been created with the value");
     ctx.finding(
         Subject::object(Kind::ConfigMap, home, "linkerd-config"),
         format!("The chart value {path} {value} {effect}"),

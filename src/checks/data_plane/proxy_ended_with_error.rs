@@ -184,8 +184,7 @@ fn deleted(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, pods: &[Ended<'_>])
         return remedy;
     }
     let names = pods.iter().map(|ended| ended.pod.metadata.name.as_str());
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         format!(
             "Delete the finished pods once their logs are no longer needed: until then, or until they are older than \
              {}, this finding remains",
@@ -198,8 +197,7 @@ fn deleted(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, pods: &[Ended<'_>])
 fn remedy(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, last: Option<&Pod>) -> Remedy {
     let remedy = Remedy::new();
     let logs = |remedy: Remedy| match last {
-        Some(pod) => remedy.run(
-            StepKind::Command,
+        Some(pod) => remedy.command(
             "Read the last lines of the proxy",
             kubectl()
                 .namespace(&pod.metadata.namespace)
@@ -213,7 +211,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, last: Option<&Pod>) 
         ProxyExit::Grace => {
             let grace = last.map_or(GRACE, grace);
             let Some(period) = below(grace).map(|seconds| format!("{seconds}s")) else {
-                return remedy.step(StepKind::Note, LONGER);
+                return remedy.note(LONGER);
             };
             let act = format!("Set {SHUTDOWN}: {period:?}, below terminationGracePeriodSeconds ({grace}s),");
             let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SHUTDOWN, Some(&period))]);
@@ -231,8 +229,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, last: Option<&Pod>) 
             "Correct the annotation of the pod template or namespace, or the chart value, that the proxy names",
         )),
         ProxyExit::Start => logs(remedy),
-        ProxyExit::Crash => logs(remedy).step(
-            StepKind::Note,
+        ProxyExit::Crash => logs(remedy).note(
             "Compare the release notes of newer releases with the message, and report the crash if none has the fix",
         ),
     }

@@ -7,7 +7,7 @@ use crate::checks::restart::{Needs, renew};
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, meshdoctor};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::BalancerEndpoints;
 use crate::model::balanced_services::{Agreement, Slices};
 use crate::objects::{EndpointSlice, Service};
@@ -50,13 +50,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let mut names: Vec<String> = all.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
         names.dedup();
         let mut remedy = Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "Check whether it persists, and whether a replica of destination is stuck",
                 meshdoctor().words("sync --proxies").option("-n", first.metadata.namespace.as_str()),
             )
-            .run(
-                StepKind::Command,
+            .command(
                 "If many proxies differ, restart destination",
                 kubectl()
                     .namespace(&ctx.namespaces().control_plane)

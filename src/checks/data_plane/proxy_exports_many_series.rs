@@ -2,7 +2,7 @@
 
 use crate::checks::diagnosed::{by_workload, exporting, proxies, quoted};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::SeriesCount;
 
 /// Number of series from which they are many: a proxy with hundreds of Services has some ten thousand.
@@ -26,9 +26,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(said)
         .remedy(
             Remedy::new()
-                .step(StepKind::Note, "Find the label with most values: host names and paths of requests are typical")
-                .step(
-                    StepKind::Note,
+                .note("Find the label with most values: host names and paths of requests are typical")
+                .note(
                     "Upgrade if the release is known to keep series of ended connections; a restart removes them for \
                      some time",
                 ),

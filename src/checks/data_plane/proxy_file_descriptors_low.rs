@@ -2,7 +2,7 @@
 
 use crate::checks::diagnosed::{by_workload, proxies, quoted};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::{FileLimit, OpenFiles};
 
 /// Share of the limit in percent.
@@ -28,8 +28,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(said)
         .remedy(
             Remedy::new()
-                .step(StepKind::Note, "Raise the limit of open files of the container runtime on the nodes")
-                .step(StepKind::Note, "Find the clients that hold the connections, or add replicas"),
+                .note("Raise the limit of open files of the container runtime on the nodes")
+                .note("Find the clients that hold the connections, or add replicas"),
         )
     });
     Ok(findings.collect::<Vec<_>>().into())

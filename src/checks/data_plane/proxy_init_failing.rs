@@ -266,7 +266,7 @@ fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[FailedInit<'_>], is_
         false => remedy,
     };
     match is_annotated && setter == Setter::Unknown {
-        true => remedy.step(StepKind::Note, "If the namespace sets the annotation, remove it there"),
+        true => remedy.note("If the namespace sets the annotation, remove it there"),
         false => remedy,
     }
 }
@@ -285,15 +285,14 @@ fn skipped_ports(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, group: &[Fail
     let of_template =
         owner.restartable().is_some() && rewrite::setter(ctx, owner, SUBNETS) == Setter::Template;
     if !of_template {
-        return remedy.step(StepKind::Note, format!("{act} in the same place"));
+        return remedy.note(format!("{act} in the same place"));
     }
     let before = format!("{{\"spec\":{{\"template\":{{\"metadata\":{{\"annotations\":{{\"{SKIP}\":\"{list}");
     let patch = Arg::from(before).then(Arg::placeholder("PORTS")).then("\"}}}}}");
     if Operator::of_owner(ctx, owner).is_some() {
-        return remedy.step(StepKind::Note, format!("{act} in the same place"));
+        return remedy.note(format!("{act} in the same place"));
     }
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         format!("{act} (PORTS: such as 5432,6379)"),
         kubectl()
             .namespace(&owner.namespace)
@@ -339,19 +338,18 @@ fn cure(
             let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
             let or = "If only some nodes lack the legacy tables, load the modules ip_tables and iptable_nat \
                 there instead, and let their image load them at boot";
-            (remedy.step(StepKind::Note, or), AGAIN)
+            (remedy.note(or), AGAIN)
         }
         "init-target-missing" => {
             let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
             let load = program("modprobe").words("-a xt_REDIRECT xt_owner xt_multiport xt_comment");
             let or =
                 "Or load the modules on the host of each named node, and let their image load them at boot";
-            (remedy.run(StepKind::Command, or, on_host(ctx, group, load)), AGAIN)
+            (remedy.command(or, on_host(ctx, group, load)), AGAIN)
         }
         "init-nft-missing" => {
             let load = program("modprobe").words("-a nf_tables nft_compat xt_REDIRECT xt_owner xt_multiport");
-            let remedy = remedy.run(
-                StepKind::Command,
+            let remedy = remedy.command(
                 "Load the modules on the host of each named node, and let their image load them at boot",
                 on_host(ctx, group, load),
             );
@@ -361,7 +359,7 @@ fn cure(
         "init-ipv6-missing" => {
             let remedy = value(remedy, "Write no rules for IPv6", "disableIPv6", "true");
             let too = "If linkerd-cni is installed, set disableIPv6 in its chart too";
-            (remedy.step(StepKind::Note, too), AGAIN)
+            (remedy.note(too), AGAIN)
         }
         id @ ("init-subnet-family" | "init-subnet-invalid") => {
             (other_subnets(ctx, owner, group, id == "init-subnet-invalid"), AGAIN)
@@ -382,8 +380,7 @@ fn cure(
             (remedy, AGAIN)
         }
         "init-chain-exists" => {
-            let remedy = remedy.step(
-                StepKind::Note,
+            let remedy = remedy.note(
                 "Check why the first run in the pod failed. If SELinux denied it, set \
                  proxyInit.privileged=true or use linkerd-cni. Newer releases of linkerd-init flush the \
                  rules of an earlier run",
@@ -396,7 +393,7 @@ fn cure(
             let act = "Let linkerd-init run as root and privileged, as SELinux and some runtimes require";
             let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
             let or = "Or use linkerd-cni, which makes linkerd-init unnecessary";
-            (remedy.step(StepKind::Note, or), AGAIN)
+            (remedy.note(or), AGAIN)
         }
     }
 }

@@ -45,12 +45,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .parameter("shutdown-grace-period")
                     .evidence(setting.evidence)
                     .evidence(grace_of(maker, grace))
-                    .remedy(shorter(ctx, maker, grace).step(
-                        StepKind::Note,
-                        format!(
-                            "Or set terminationGracePeriodSeconds of the pod template to more than {seconds}"
-                        ),
-                    )),
+                    .remedy(shorter(ctx, maker, grace).note(format!(
+                        "Or set terminationGracePeriodSeconds of the pod template to more than {seconds}"
+                    ))),
             );
         }
         findings.extend(first_to_go(ctx, maker, native));
@@ -92,7 +89,7 @@ fn killed(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64, setting: Setting) ->
             let act = format!("Set {WAIT}: {lower:?}, below terminationGracePeriodSeconds ({grace}s),");
             rewrite::of_owner(ctx, Remedy::new(), &act, &maker.owner, &[(WAIT, Some(&lower))])
         }
-        None => Remedy::new().step(StepKind::Note, LONGER),
+        None => Remedy::new().note(LONGER),
     };
     ctx.finding(
         maker.subject(),
@@ -101,8 +98,7 @@ fn killed(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64, setting: Setting) ->
     )
     .evidence(setting.evidence)
     .evidence(grace_of(maker, grace))
-    .remedy(remedy.step(
-        StepKind::Note,
+    .remedy(remedy.note(
         "Or use native sidecars (Kubernetes 1.29 and newer), which stop after the application and need no \
              wait",
     ))
@@ -119,7 +115,7 @@ pub(super) fn below(grace: u64) -> Option<u64> {
 /// The step that ends the proxy's shutdown before the pod's grace period.
 fn shorter(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64) -> Remedy {
     let Some(period) = below(grace).map(|seconds| format!("{seconds}s")) else {
-        return Remedy::new().step(StepKind::Note, LONGER);
+        return Remedy::new().note(LONGER);
     };
     let act = format!("Set {SHUTDOWN}: {period:?}, below terminationGracePeriodSeconds ({grace}s),");
     rewrite::of_owner(ctx, Remedy::new(), &act, &maker.owner, &[(SHUTDOWN, Some(&period))])
@@ -144,10 +140,7 @@ fn first_to_go(ctx: &Context<'_>, maker: &Maker<'_>, native: bool) -> Option<Fin
         .evidence(maker.field(&format!("spec.containers[{}].lifecycle.preStop", container.name), said))
         .remedy(
             Remedy::new()
-                .step(
-                    StepKind::Note,
-                    "Use native sidecars (Kubernetes 1.29 and newer), which stop after the application",
-                )
+                .note("Use native sidecars (Kubernetes 1.29 and newer), which stop after the application")
                 .step(
                     StepKind::Annotation,
                     format!(

@@ -3,7 +3,7 @@
 use crate::checks::diagnosed::{by_workload, exporting, proxies, quoted};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::ResidentMemory;
 use crate::model::{quantity, vertical_autoscaler};
 use crate::objects::Pod;
@@ -31,21 +31,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let used = metrics.value(ResidentMemory)?;
         (used * 100.0 > limit * MOST).then_some((pod, (used, limit)))
     });
-    let findings = by_workload(ctx, full).into_iter().map(|(subject, full)| {
-        let said = full.iter().take(QUOTED).map(|(pod, (used, limit))| {
-            quoted(pod, format!("{:.0} of {:.0} MB are used", used / MB, limit / MB))
-        });
-        ctx.finding(
+    let findings =
+        by_workload(ctx, full).into_iter().map(|(subject, full)| {
+            let said = full.iter().take(QUOTED).map(|(pod, (used, limit))| {
+                quoted(pod, format!("{:.0} of {:.0} MB are used", used / MB, limit / MB))
+            });
+            ctx.finding(
             subject,
             "the proxy has nearly used up its memory limit: beyond it the kernel kills the proxy, and all \
              connections of the pod break",
         )
         .evidences(said)
-        .remedy(raised(ctx, &full).step(
-            StepKind::Note,
+        .remedy(raised(ctx, &full).note(
             "If the memory grows without more traffic, upgrade: some releases leak memory or series",
         ))
-    });
+        });
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -53,8 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn raised(ctx: &Context<'_>, full: &[(&Pod, (f64, f64))]) -> Remedy {
     let Some((pod, _)) = full.first() else { return Remedy::new() };
     if let Some(name) = vertical_autoscaler::of_proxy_memory(pod) {
-        return Remedy::new().run(
-            StepKind::Command,
+        return Remedy::new().command(
             format!(
                 "Add {{containerName: {PROXY_CONTAINER}, mode: \"Off\"}} to the containerPolicies of \
                  VerticalPodAutoscaler {name}, which sets the proxy's memory and overrides {KEY}"

@@ -95,8 +95,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: &NotRedirected, pods: &[&Pod
             Options::none(),
         )
     } else {
-        let remedy = Remedy::new().run(
-            StepKind::Command,
+        let remedy = Remedy::new().command(
             "Find the webhook, operator or template that changes pods after the injector, and exclude Linkerd's \
              containers in it",
             kubectl().words("get mutatingwebhookconfigurations"),

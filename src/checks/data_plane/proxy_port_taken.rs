@@ -3,7 +3,7 @@
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::{Maker, makers, running_pods};
 use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::model::refusal::LINKERDS;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
@@ -79,13 +79,10 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
                 format!("{number}, the proxy's {name} port"),
             )
         }))
-        .remedy(Remedy::new().step(
-            StepKind::Note,
-            format!(
-                "Configure the application to listen on another port than \
+        .remedy(Remedy::new().note(format!(
+            "Configure the application to listen on another port than \
                     {number}"
-            ),
-        ));
+        )));
     let free = unused(maker, &ports).to_string();
     let act = format!("Or move the proxy's port to one that the pod does not use, {key}: {free:?},");
     let remedy = rewrite::of_owner(

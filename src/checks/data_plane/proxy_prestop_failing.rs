@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Finding, Remedy, Severity, Subject};
 use crate::model::events;
 use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
@@ -91,12 +91,10 @@ fn finding(ctx: &Context<'_>, owner: &Owner, group: &[&Event], is_repeated: bool
             .any(|text| event.message.contains(text))
     };
     let remedy = match group.iter().any(is_missing) {
-        true => Remedy::new().step(
-            StepKind::Note,
+        true => Remedy::new().note(
             "Use a proxy image that contains /bin/sleep, as Linkerd's own images since 2.11 do",
         ),
-        false => Remedy::new().step(
-            StepKind::Note,
+        false => Remedy::new().note(
             "Read the reason in the kubelet's log of the node, on the line with PreStopHook: exit code 137 means that \
              the hook takes longer than terminationGracePeriodSeconds",
         ),
@@ -106,8 +104,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, group: &[&Event], is_repeated: bool
         .evidences(group.iter().take(QUOTED).map(|event| {
             events::quoted(format!("Pod {}/{}", event.about.namespace, event.about.name), event)
         }))
-        .remedy(remedy.step(
-            StepKind::Note,
+        .remedy(remedy.note(
             "Or use native sidecars (Kubernetes 1.29 and newer), which stop after the application and need no hook",
         ));
     // A pod that is deleted at once has no time for a hook.

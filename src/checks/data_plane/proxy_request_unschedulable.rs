@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::owners::Owner;
 use crate::model::quantity;
 use crate::objects::container::{Amounts, Container};
@@ -82,17 +82,14 @@ fn finding(ctx: &Context<'_>, owner: &Owner, group: &[Pending<'_>]) -> Finding {
     let names: Vec<String> = group.iter().map(|pending| pending.pod.metadata.name.clone()).collect();
     let first = &group[0];
     let key = format!("config.linkerd.io/proxy-{}-request", first.resource);
-    let remedy = Remedy::new().run(
-        StepKind::Command,
-        "Check the free capacity of the nodes",
-        kubectl().words("describe nodes"),
-    );
+    let remedy =
+        Remedy::new().command("Check the free capacity of the nodes", kubectl().words("describe nodes"));
     let usual = if first.resource == "cpu" { CPU } else { MEMORY };
     let act = format!("Lower the proxy's request to that of the chart's values-ha.yaml, {key}: {usual:?},");
-    let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(&key, Some(usual))]).step(
-        StepKind::Note,
-        format!("Or lower proxy.resources.{}.request in the chart's values, or add nodes", first.resource),
-    );
+    let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(&key, Some(usual))]).note(format!(
+        "Or lower proxy.resources.{}.request in the chart's values, or add nodes",
+        first.resource
+    ));
     ctx.finding(
         owner.subject(names),
         "no node has enough capacity for the pods, and a large share of their requests is the proxy's",

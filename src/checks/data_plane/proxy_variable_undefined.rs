@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::{Item, Kind};
 use crate::knowledge::ProxyVariable;
 use crate::missing::Missing;
@@ -87,14 +87,14 @@ fn finding(ctx: &Context<'_>, owner: &Owner, variable: &EnvVar, pods: &[&Pod]) -
         set => {
             let by = set.and_then(ProxyVariable::setting);
             let by = by.unwrap_or_else(|| "the list of additional variables".to_owned());
-            Remedy::new().step(StepKind::Note, format!("Set {by} to a value without $({missing})"))
+            Remedy::new().note(format!("Set {by} to a value without $({missing})"))
         }
     };
     let sorted = format!(
         "If another webhook or tool sorts the variables of containers, exclude {PROXY_CONTAINER} in it: the kubelet \
          replaces only references to earlier variables"
     );
-    let mut remedy = remedy.step(StepKind::Note, sorted);
+    let mut remedy = remedy.note(sorted);
     let because = "a container gets its environment when its pod is created";
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, because));
     let is_ready =

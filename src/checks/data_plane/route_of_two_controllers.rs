@@ -4,7 +4,7 @@
 use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::objects::{GRPCRoute, HTTPRoute, Listed, POLICY_CONTROLLER, ParentRef, Route};
 
 /// The API group of Gateways.
@@ -51,8 +51,7 @@ fn mixed(ctx: &Context<'_>, kind: &str, route: &Route) -> Option<Finding> {
         ))
         .evidences(others.then(|| Evidence::field(&object, "status.parents", controllers.join(", "))))
         .remedy(
-            Remedy::new().run(
-                StepKind::Command,
+            Remedy::new().command(
                 "Split it into two routes, one for each kind of parent. This shows the existing one",
                 kubectl()
                     .namespace(namespace)

@@ -3,7 +3,7 @@
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::OutboundErrors;
 
 /// The number of quoted proxies per workload.
@@ -31,11 +31,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(said)
         .remedy(
             Remedy::new()
-                .step(
-                    StepKind::Note,
-                    "Find requests with the header l5d-require-id, and correct the identity that it names",
-                )
-                .step(StepKind::Note, "Check that the servers are meshed"),
+                .note("Find requests with the header l5d-require-id, and correct the identity that it names")
+                .note("Check that the servers are meshed"),
         )
     });
     Ok(findings.collect::<Vec<_>>().into())

@@ -185,8 +185,7 @@ fn no_endpoint(ctx: &Context<'_>, service: &Service, cause: &NoEndpoint<'_>, sou
     let message = format!("No trace arrives: the collector's Service has no ready endpoint, because {cause}");
     let slices = kubectl().namespace(namespace).words("get endpointslices");
     finding(ctx, (namespace, name), source, message).parameter("endpoints").proofs(cause.evidence()).remedy(
-        Remedy::new().run(
-            StepKind::Command,
+        Remedy::new().command(
             "Find out why the Service has no ready endpoint",
             slices.option("-l", format!("kubernetes.io/service-name={name}")),
         ),
@@ -235,8 +234,7 @@ fn unmeshed<'a>(
         owners.iter().fold(Remedy::new(), |remedy, owner| rewrite::meshed(ctx, remedy, &act, owner, pods));
     let is_other = |pod: &&Pod| (pod.spec.account(), pod.metadata.namespace.as_str()) != (account, namespace);
     let remedy = match pods.iter().copied().find(is_other) {
-        Some(pod) => remedy.step(
-            StepKind::Note,
+        Some(pod) => remedy.note(
             format!(
                 "Run its pods with ServiceAccount {namespace}/{account}, which the proxies expect, instead of {}/{}",
                 pod.metadata.namespace,
@@ -292,8 +290,7 @@ fn other_account(
             "Expect the ServiceAccount that the collector uses",
             Options::none().set(ACCOUNT, pod.spec.account()).set(NAMESPACE, pod.metadata.namespace.to_string()),
         ),
-        _ => remedy.step(
-            StepKind::Note,
+        _ => remedy.note(
             "Set the ServiceAccount of the collector where tracing is configured, or run the collector with the \
              expected ServiceAccount",
         ),
@@ -314,7 +311,7 @@ fn corrected(ctx: &Context<'_>, act: &str, path: &'static str, variable: &'stati
             act,
             Options::none().set_with(path, String::new(), variable),
         ),
-        None => Remedy::new().step(StepKind::Note, format!("{act}, where tracing is configured")),
+        None => Remedy::new().note(format!("{act}, where tracing is configured")),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::checks::diagnosed::{grown, metrics_missing, proxies};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{meshdoctor, own};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::model::owners::Owner;
 use crate::model::traffic::{EarlierTraffic, MEANINGS, Requests, WorkloadTraffic};
@@ -149,18 +149,14 @@ fn finding(
     let owner = Owner { kind: now.kind.clone(), namespace: now.namespace.clone(), name: now.name.clone() };
     let message = format!("the workload is worse than before the change: {}", what.join(", "));
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Read the state of its proxies, which can name the cause",
             meshdoctor().words("sync").option("-n", now.namespace.clone()),
         )
-        .step(
-            StepKind::Note,
-            format!(
-                "If the change is the cause, roll it back; if the new numbers are accepted, save them with {}",
-                own("check --proxies -o json=FILE")
-            ),
-        );
+        .note(format!(
+            "If the change is the cause, roll it back; if the new numbers are accepted, save them with {}",
+            own("check --proxies -o json=FILE")
+        ));
     let mut finding = ctx
         .finding(owner.subject(Vec::new()), message)
         .evidence(Evidence::other(format!("numbers of proxies, {}", before.file), then.to_string()))

@@ -7,7 +7,7 @@ use crate::checks::pod_owners::{Maker, makers};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::EXTENSION_LABEL;
 use crate::model::owners::Owner;
 use crate::objects::{Pod, ServiceAccount};
@@ -66,15 +66,11 @@ fn finding(
         }
     };
     let mut remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Create the ServiceAccount again, with the labels and annotations of its source",
             kubectl().namespace(namespace).words("create serviceaccount").operand(account),
         )
-        .step(
-            StepKind::Note,
-            "If it was renamed on purpose, change serviceAccountName in the pod template instead",
-        );
+        .note("If it was renamed on purpose, change serviceAccountName in the pod template instead");
     let mut finding = ctx
         .finding(Subject::object("ServiceAccount", namespace, account), message)
         .evidence(Evidence::other(format!("ServiceAccount {namespace}/{account}"), "does not exist"));

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::checks::dates::span;
 use crate::checks::{Context, Judgement};
 use crate::command::{Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
@@ -87,8 +87,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], lasts: SignedDuratio
     let logs = first.map(|pod| {
         namespaced().words("logs").operand(&pod.metadata.name).words("--all-containers --tail=50 --prefix")
     });
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         "Find the cause in the events and the log of a pod",
         Command::lines(shown.into_iter().chain(logs)),
     );

@@ -194,7 +194,7 @@ impl Judge<'_, '_> {
         let because = "the image is set when a pod is created";
         if pods.is_empty() && owner.restartable().is_none() {
             let later = "Wait for the next pods: the image is set when a pod is created";
-            return remedy.step(StepKind::Note, later);
+            return remedy.note(later);
         }
         remedy.with(renew(self.ctx, owner, pods, Needs::NewProxy, because))
     }

@@ -59,8 +59,7 @@ pub(in crate::checks) fn judge(
 
 /// A namespace that is being deleted accepts no objects, and loses its label when it is gone.
 fn until_deleted() -> Remedy {
-    Remedy::new().step(
-        StepKind::Note,
+    Remedy::new().note(
         "Wait until the namespace is deleted; its label goes with it, and nothing can be installed into it \
          until then",
     )

@@ -95,10 +95,9 @@ fn remedy(
         Some(Skip::NotCalled(_)) if home.metadata.label(WEBHOOKS_LABEL) == Some("disabled") => {
             let label = kubectl().words("label namespace").operand(namespace);
             let act = format!("Remove the label {WEBHOOKS_LABEL}: disabled, with which the injector is not called");
-            renewed(Remedy::new().run(StepKind::Command, act, label.arg(format!("{WEBHOOKS_LABEL}-"))))
+            renewed(Remedy::new().command(act, label.arg(format!("{WEBHOOKS_LABEL}-"))))
         }
-        _ => renewed(Remedy::new().run(
-            StepKind::Command,
+        _ => renewed(Remedy::new().command(
             "See that the injector is ready; while it does not answer, new pods start without a proxy too",
             kubectl()
                 .namespace(&ctx.namespaces().control_plane)

@@ -8,7 +8,7 @@ use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, in_force, written};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Extension;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::pod_status::{counts_as_unwell, unhealthy};
@@ -46,8 +46,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespac
                  wait",
             );
             spared(finding, ctx.are_starting(pods)).evidences(pods.iter().map(|pod| status(pod)))
-            .remedy(Remedy::new().run(
-                StepKind::Command,
+            .remedy(Remedy::new().command(
                 "Read the proxy's log",
                 kubectl()
                     .namespace(&owner.namespace)
@@ -104,7 +103,7 @@ fn stale<'a>(
                     "new pods get the current trust anchors",
                 ));
             }
-            None => remedy = remedy.step(StepKind::Note, "Restore the ConfigMap first"),
+            None => remedy = remedy.note("Restore the ConfigMap first"),
         }
         ctx.finding(owner.subject(names(pods)), message)
             .severity(Severity::Info)
@@ -131,8 +130,7 @@ fn none(ctx: &Context<'_>, extension: Extension, namespace: &str) -> Finding {
         format!("Pods in {namespace}"),
         format!("none has the label {CONTROL_PLANE_NS}"),
     ))
-    .remedy(Remedy::new().run(
-        StepKind::Command,
+    .remedy(Remedy::new().command(
         "List its pods, and check whether they have a proxy",
         kubectl().namespace(namespace).words("get pods").option("-L", CONTROL_PLANE_NS),
     ))

@@ -37,17 +37,14 @@ pub(in crate::checks) fn reinstall_with(
     let version = created_by(ctx, extension);
     let act = format!("Reinstall {extension}{why}");
     if let Some(owner) = managed.gitops {
-        return remedy.step(
-            StepKind::Note,
-            format!("{act}: {owner} manages it, so apply it again from Git with that tool"),
-        );
+        return remedy.note(format!("{act}: {owner} manages it, so apply it again from Git with that tool"));
     }
     match managed.installer {
         Some(Installer::Release(release)) => {
             let text = format!("{act}, with Helm, at the version of the chart that is installed");
             // Vendors have charts and repositories of their own.
             match version.is_some_and(|version| version.channel() == Channel::Edge) {
-                true => remedy.run(StepKind::Command, text, by_helm(extension, release, values)),
+                true => remedy.command(text, by_helm(extension, release, values)),
                 false => remedy.step(
                     StepKind::Command,
                     format!("{text}: release {}, namespace {}", release.name, release.namespace),
@@ -104,7 +101,7 @@ fn by_options(
     let with = if version.is_some() { "" } else { ", with the linkerd CLI of the installed release" };
     let text = format!("{act}{with}, with the options of its installation{otherwise}");
     let command = by_cli(ctx, extension, values, kubectl().words("apply -f -"));
-    remedy.run(StepKind::Command, text, command)
+    remedy.command(text, command)
 }
 
 /// The release that created an extension. Reads `deployments.apps`, if available.

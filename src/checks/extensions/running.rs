@@ -95,14 +95,10 @@ fn brought_back(ctx: &Context<'_>, extension: Extension, namespace: &str, compon
     let own = all.iter().filter(|one| one.metadata.namespace == namespace).find(labelled);
     if let Some(zero) = own.filter(|one| one.spec.replicas == Some(0)) {
         let scale = kubectl().namespace(namespace).words("scale deployment").operand(&zero.metadata.name);
-        return Remedy::new().run(
-            StepKind::Command,
-            "Scale its Deployment up again: it has 0 replicas",
-            scale.words("--replicas=1"),
-        );
+        return Remedy::new()
+            .command("Scale its Deployment up again: it has 0 replicas", scale.words("--replicas=1"));
     }
-    let look = Remedy::new().run(
-        StepKind::Command,
+    let look = Remedy::new().command(
         "Check whether its Deployment exists, and how many replicas it has",
         kubectl().namespace(namespace).words("get deployment").operand(component),
     );
@@ -121,11 +117,12 @@ fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&
     let pod = pods[0].metadata.name.as_str();
     let namespaced = || kubectl().namespace(&owner.namespace);
     let Some(status) = pods.iter().find_map(|pod| crashed(pod)) else {
-        return finding.remedy(Remedy::new().run(
-            StepKind::Command,
-            "Find out why the pod is not ready",
-            namespaced().words("describe pod").operand(pod),
-        ));
+        return finding.remedy(
+            Remedy::new().command(
+                "Find out why the pod is not ready",
+                namespaced().words("describe pod").operand(pod),
+            ),
+        );
     };
     let container = status.name.as_str();
     let log = namespaced().words("logs").operand(pod).option("-c", container).words("--previous --tail=50");
@@ -141,7 +138,7 @@ fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&
                 _ => format!("Raise the memory limit of {container} in the values of {extension}"),
             },
         ),
-        false => Remedy::new().run(StepKind::Command, format!("Read the last log of {container}"), log),
+        false => Remedy::new().command(format!("Read the last log of {container}"), log),
     })
 }
 
@@ -180,8 +177,7 @@ pub(super) fn evicted(ctx: &Context<'_>, extension: Extension, owner: &Owner, po
     .rows_as(Severity::Warning)
     .parameter("evicted")
     .evidences(pods.iter().map(|pod| status(pod)))
-    .remedy(Remedy::new().run(
-        StepKind::Command,
+    .remedy(Remedy::new().command(
         "Delete them once you know why they were evicted",
         kubectl().namespace(&owner.namespace).words("delete pod").operands(names(pods)),
     ))

@@ -5,7 +5,7 @@ use super::{by_owner, names};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::versions::compared::{Same, differs, tag};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::Extension;
 use crate::model::control_plane::{installed, proxy_version};
 use crate::model::pod_status::label;
@@ -114,8 +114,7 @@ fn retagged<'a>(
     let finding = |((owner, said), pods): (&(crate::model::owners::Owner, String), &Vec<&Pod>)| {
         let names = names(pods);
         let object = format!("Pod {}/{}", owner.namespace, names[0]);
-        let steps = Remedy::new().step(
-            StepKind::Note,
+        let steps = Remedy::new().note(
             "Do nothing if this image is intended; tag it with the release if `linkerd check` has to pass",
         );
         ctx.finding(owner.subject(names), message.clone())

@@ -61,8 +61,7 @@ pub(in crate::checks) fn excerpt(said: &str) -> Option<&str> {
 /// The steps that allow Linkerd's images.
 fn allow_images() -> Remedy {
     Remedy::new()
-        .step(
-            StepKind::Note,
+        .note(
             "Allow Linkerd's images in the policy engine's rule that the answer names: by default they come from \
              cr.l5d.io/linkerd",
         )
@@ -84,8 +83,7 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
     if let Some((path, value)) = set_privileges(ctx).filter(|_| said.contains("rivilege")) {
         let act = format!("Reset {path}, with which linkerd-init requests more privileges than by default");
         let options = Options::none().set(path, value);
-        return upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, &act, options).step(
-            StepKind::Note,
+        return upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, &act, options).note(
             "If the value is needed, exempt linkerd-init from the policy engine's rule that the answer names",
         );
     }
@@ -105,8 +103,7 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
     let is_of_rights = said.contains(CAPABILITY)
         || said.contains("rivilege")
         || (!is_of_resources && (said.contains(INIT_CONTAINER) || said.contains("/initContainers/")));
-    let remedy = remedy.step(
-        StepKind::Note,
+    let remedy = remedy.note(
         match (is_of_rights, is_of_resources) {
             (true, _) => {
                 "Exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer \
@@ -149,8 +146,7 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
 /// The step that allows pods with a PriorityClass in a namespace. Some platforms allow system-cluster-critical and
 /// system-node-critical only in namespaces with a quota for PriorityClasses.
 pub(in crate::checks) fn allow_priority(remedy: Remedy, namespace: &str) -> Remedy {
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Create a quota for pods with a PriorityClass: the API server allows this class only in namespaces with one",
         kubectl()
             .namespace(namespace)
@@ -174,8 +170,7 @@ fn set_privileges(ctx: &Context<'_>) -> Option<(&'static str, &'static str)> {
 
 /// linkerd-cni does not help on Autopilot: it writes to the node's file system, which Autopilot forbids.
 fn autopilot() -> Remedy {
-    Remedy::new().run(
-        StepKind::Command,
+    Remedy::new().command(
         "Allow NET_ADMIN for workloads of the Autopilot cluster. linkerd-cni is not an alternative, because \
          Autopilot allows no pod access to its node's directories",
         program("gcloud")

@@ -130,8 +130,7 @@ impl Required<'_> {
         let (namespace, name) = (self.service.namespace.as_str(), self.service.name.as_str());
         let path = format!("/webhooks/{}/failurePolicy", self.at);
         let operation = json!([{"op": "add", "path": path, "value": "Ignore"}]);
-        let remedy = Remedy::new().run(
-            StepKind::Command,
+        let remedy = Remedy::new().command(
             format!(
                 "Set failurePolicy Ignore, so that pods start: until a restart after the repair, they {lack}"
             ),
@@ -142,16 +141,14 @@ impl Required<'_> {
                 .arg(operation.to_string()),
         );
         let remedy = match deployment {
-            Some(deployment) if deployment.spec.replicas == Some(0) => remedy.run(
-                StepKind::Command,
+            Some(deployment) if deployment.spec.replicas == Some(0) => remedy.command(
                 "Scale its Deployment up",
                 kubectl()
                     .namespace(namespace)
                     .words("scale --replicas 1")
                     .operand(format!("deployment/{name}")),
             ),
-            _ => remedy.run(
-                StepKind::Command,
+            _ => remedy.command(
                 "Find out why none of its pods is ready",
                 kubectl()
                     .namespace(namespace)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::injection::INJECT;
 use crate::model::owners::Owner;
 use crate::objects::Pod;
@@ -47,8 +47,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, seen: Vec<(&Pod, Vec<Evidence>)>) -
          (NET_ADMIN, NET_RAW): no node takes its pods",
     )
     .evidences(seen.into_iter().take(QUOTED).flat_map(|(_, evidence)| evidence))
-    .remedy(remedy.step(
-        StepKind::Note,
+    .remedy(remedy.note(
         "To keep it in the mesh, run it on EC2 nodes: change its namespace or labels so that no Fargate \
          profile selects it. linkerd-cni does not help, because Fargate runs no DaemonSets",
     ))

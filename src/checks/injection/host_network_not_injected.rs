@@ -6,7 +6,7 @@ use crate::checks::admission::Rules;
 use crate::checks::pod_owners::Maker;
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 use crate::item::EXTENSION_LABEL;
 use crate::model::injection::{INJECT, Level, Skip};
 use crate::model::owners::Owner;
@@ -67,18 +67,16 @@ fn of_viz(maker: &Maker<'_>) -> Option<Remedy> {
         .operand(&owner.name)
         .words("--type=merge -p")
         .arg(r#"{"spec":{"template":{"spec":{"hostNetwork":false}}}}"#);
-    Some(Remedy::new().run(StepKind::Command, act, patch))
+    Some(Remedy::new().command(act, patch))
 }
 
 fn remedy() -> Remedy {
     Remedy::new()
-        .step(
-            StepKind::Note,
+        .note(
             "If it must be meshed, move it off the node's network: hostNetwork: false in the pod template, \
              with a hostPort or a Service of type LoadBalancer for external traffic",
         )
-        .step(
-            StepKind::Note,
+        .note(
             "If policies require an identity of a pod that is not meshed, authorize it by the addresses of its nodes \
              (a NetworkAuthentication)",
         )

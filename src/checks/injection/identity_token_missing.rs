@@ -8,7 +8,7 @@ use crate::checks::restart::{Needs, renew};
 use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::Scope;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
@@ -110,8 +110,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: TokenFault, pods: &[&Pod]) -
              changed the pod after injection"
         }
     };
-    let mut remedy = Remedy::new().run(
-        StepKind::Command,
+    let mut remedy = Remedy::new().command(
         "Find the webhook or operator that changes pods after the injector, and exclude Linkerd's volumes \
          and containers in it",
         kubectl().words("get mutatingwebhookconfigurations"),

@@ -6,7 +6,7 @@ use super::other_webhooks::OtherWebhooks;
 use super::unmeshed::{CREATED_ONLY, counts};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::model::pod_status::unhealthy;
@@ -94,8 +94,7 @@ fn finding(
     others: &OtherWebhooks,
 ) -> Finding {
     let names: Vec<String> = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
-    let mut remedy = Remedy::new().step(
-        StepKind::Note,
+    let mut remedy = Remedy::new().note(
         "Exclude the containers linkerd-init and linkerd-proxy and Linkerd's volumes in the webhook or \
          operator; most have a setting or annotation for that. With linkerd-cni, pods have no linkerd-init",
     );

@@ -4,7 +4,7 @@
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::makers;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 
 /// Maximum length of the value of a label.
 const MOST: usize = 63;
@@ -31,8 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              API server rejects every pod",
         )
         .evidence(maker.field(&label, format!("{name} ({} characters, at most {MOST} are allowed)", name.len())))
-        .remedy(Remedy::new().step(
-            StepKind::Note,
+        .remedy(Remedy::new().note(
             "Create the workload again with a name of at most 63 characters; no annotation changes this label",
         ))
     });

@@ -273,28 +273,23 @@ fn renewed(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Remedy {
 fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
     let mut remedy = renewed(ctx, victims);
     if !victims.is_empty() && no_gap {
-        remedy = remedy.step(
-            StepKind::Note,
+        remedy = remedy.note(
             "If the new pods have no proxy either, allow the API server to reach port 8443 of the \
              injector's pods (private clusters need a firewall rule for that)",
         );
     }
     if !victims.is_empty() {
-        return remedy.step(
-            StepKind::Note,
-            format!(
-                "To prevent this, run three injectors on different nodes and set webhookFailurePolicy: Fail; \
+        return remedy.note(format!(
+            "To prevent this, run three injectors on different nodes and set webhookFailurePolicy: Fail; \
                  {} has the steps",
-                own("explain injector-fails-open")
-            ),
-        );
+            own("explain injector-fails-open")
+        ));
     }
     let replicas = components(ctx.optional_list::<Deployment>(), &ctx.namespaces().control_plane)
         .iter()
         .find(|component| component.name == "proxy-injector")
         .map(Component::wanted);
-    let remedy = remedy.step(
-        StepKind::Note,
+    let remedy = remedy.note(
         "To prevent this, decide whether pods may start unmeshed while no injector is ready. With \
          webhookFailurePolicy Fail no pod starts then in any namespace that the webhook covers, meshed or \
          not",
@@ -309,8 +304,7 @@ fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
              sets Fail)",
         )
     };
-    let remedy = remedy.run(
-        StepKind::Command,
+    let remedy = remedy.command(
         "Then exempt the namespaces whose pods the cluster itself needs: networking, storage, DNS, \
              autoscaling (kube-system and cert-manager are exempt by default)",
         kubectl()

@@ -252,15 +252,14 @@ fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedO
         },
     };
     let mut remedy = match clause {
-        Clause::Of { key, .. } if AKS_LABELS.contains(&key.as_str()) => remedy.step(
-            StepKind::Note,
+        Clause::Of { key, .. } if AKS_LABELS.contains(&key.as_str()) => remedy.note(
             "If the label must stay and AKS's admissions enforcer added the condition, set the annotation \
              admissions.enforcer/disabled: \"true\" on the MutatingWebhookConfiguration, and remove the \
              condition from it",
         ),
         _ => remedy,
     }
-    .step(StepKind::Note, "Or, if the exclusion is intended, remove the annotation that requests a proxy");
+    .note("Or, if the exclusion is intended, remove the annotation that requests a proxy");
     restart(ctx, &mut remedy, passed);
     remedy
 }

@@ -164,8 +164,7 @@ fn remedy(
 ) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let remedy = match injector {
-        Some(injector) if injector.wanted() == 0 => Remedy::new().run(
-            StepKind::Command,
+        Some(injector) if injector.wanted() == 0 => Remedy::new().command(
             "Scale the injector up",
             kubectl()
                 .namespace(namespace)
@@ -180,8 +179,7 @@ fn remedy(
             "Reapply the control plane, which writes the Service again",
             Options::none(),
         ),
-        _ => Remedy::new().run(
-            StepKind::Command,
+        _ => Remedy::new().command(
             "Check why the injector's pods are not ready",
             kubectl()
                 .namespace(namespace)

@@ -261,7 +261,7 @@ fn remedy(ctx: &Context<'_>, rules: &Rules<'_>, fault: &LimitFault, affected: &A
                 .arg(format!("{key}={value}")),
         );
     }
-    remedy.step(StepKind::Note, "Or change the bounds or defaults of the LimitRange")
+    remedy.note("Or change the bounds or defaults of the LimitRange")
 }
 
 /// Evidence of a LimitRange's bounds for containers.

@@ -34,8 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let label =
             namespace.and_then(|namespace| namespace.metadata.label(WEBHOOKS_LABEL)).unwrap_or("not set");
         let remedy = Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "Exempt the namespace of linkerd-cni from Linkerd's webhooks",
                 kubectl()
                     .words("label namespace")

@@ -172,8 +172,7 @@ fn remedy(
             "Remove the label that requests Istio's proxy from the namespace",
             kubectl().words("label namespace").operand(namespace).arg(format!("{key}-")),
         ),
-        None => Remedy::new().step(
-            StepKind::Note,
+        None => Remedy::new().note(
             "Remove the sidecar from the pod template, or remove its source (a label of the namespace, a \
              manual injection)",
         ),

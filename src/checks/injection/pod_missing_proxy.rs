@@ -111,8 +111,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>], past: Past) 
     let (object, path) = first.asked_by();
     let remedy = match past {
         Past::Skipped(_) => Remedy::new(),
-        Past::Uninstalled(_) | Past::Starting(_) | Past::Unknown => Remedy::new().run(
-            StepKind::Command,
+        Past::Uninstalled(_) | Past::Starting(_) | Past::Unknown => Remedy::new().command(
             "Check that the injector is ready. While it does not answer, new pods start without a proxy too",
             kubectl()
                 .namespace(&ctx.namespaces().control_plane)
@@ -122,8 +121,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>], past: Past) 
     let mut remedy = remedy;
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewPods, CREATED_ONLY));
     if matches!(past, Past::Starting(_)) {
-        remedy = remedy.step(
-            StepKind::Note,
+        remedy = remedy.note(
             format!(
                 "To prevent this, run three injectors on different nodes and set webhookFailurePolicy: Fail; {} has \
                  the steps",
@@ -218,8 +216,7 @@ fn asked_later(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>]) -> Findi
                 first.value
             ),
         )
-        .step(
-            StepKind::Note,
+        .note(
             "If another webhook adds the annotation, make it run before the injector. The API server calls \
              webhooks in the order of their configurations' names, and the injector only once \
              (reinvocationPolicy: Never)",

@@ -143,8 +143,7 @@ fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Ag
 }
 
 fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         "Allow pods of this namespace the privileges that linkerd-init needs. The workloads retry on their \
          own",
         kubectl()
@@ -174,14 +173,12 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
 /// The remedy for containers that need no privileges: a missing field results from a chart setting, an
 /// annotation, or an old release.
 fn unprivileged(_: &Context<'_>, namespace: &str) -> Remedy {
-    let remedy = Remedy::new().step(
-        StepKind::Note,
+    let remedy = Remedy::new().note(
         "Find the rejected field and container in the answer. Remove \
          config.linkerd.io/enable-debug-sidecar, which exceeds this level. If seccompProfile or \
          runAsNonRoot is missing, a later webhook removed it",
     );
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Or allow the namespace the next lower level. The workloads retry on their own",
         kubectl()
             .words("label namespace")

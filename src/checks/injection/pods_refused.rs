@@ -266,8 +266,7 @@ fn stripped_by(ctx: &Context<'_>, first: &Refused<'_>) -> Option<Evidence> {
 /// built with API types from before Kubernetes 1.28 drop the field when they write a pod.
 fn stripped(ctx: &Context<'_>, first: &Refused<'_>) -> Remedy {
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Find the webhook or operator that changes these pods and was built for Kubernetes before 1.28: it \
              drops the field that it does not know",
             kubectl().words("get mutatingwebhookconfigurations"),
@@ -319,23 +318,19 @@ fn cause_removed(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> R
     let namespace = first.namespace();
     let in_namespace = || kubectl().namespace(namespace);
     match first.refusal {
-        Refusal::Unstated { quota, lacking } => Remedy::new().run(
-            StepKind::Command,
+        Refusal::Unstated { quota, lacking } => Remedy::new().command(
             format!("Set the requests and limits that the quota requires of each container: {lacking}"),
             in_namespace().words("describe resourcequota").operand(quota),
         ),
-        Refusal::UsedUp { quota } => Remedy::new().run(
-            StepKind::Command,
+        Refusal::UsedUp { quota } => Remedy::new().command(
             "Check what uses the quota, and raise it or free some of it",
             in_namespace().words("describe resourcequota").operand(quota),
         ),
-        Refusal::LimitRange => Remedy::new().run(
-            StepKind::Command,
+        Refusal::LimitRange => Remedy::new().command(
             "Compare the containers' requests and limits with the LimitRange",
             in_namespace().words("describe limitrange"),
         ),
-        Refusal::PodSecurity { .. } => Remedy::new().run(
-            StepKind::Command,
+        Refusal::PodSecurity { .. } => Remedy::new().command(
             "Change the containers that the answer names, or the level that the namespace enforces",
             kubectl().words("get namespace").operand(namespace).words("--show-labels"),
         ),
@@ -347,31 +342,26 @@ fn cause_removed(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> R
                     false => format!("Remove the quotes or backslashes from {key}"),
                 };
                 let text = format!("{act} in the pod template, or exclude the workload from the webhook");
-                Remedy::new().step(StepKind::Note, text)
+                Remedy::new().note(text)
             }
-            None => Remedy::new().step(
-                StepKind::Note,
+            None => Remedy::new().note(
                 "Change the pod template as the answer requires, or exclude the workload from the webhook",
             ),
         },
-        Refusal::Uncalled { trouble: Trouble::Bundle, .. } => Remedy::new().run(
-            StepKind::Command,
+        Refusal::Uncalled { trouble: Trouble::Bundle, .. } => Remedy::new().command(
             "Find the webhook that the answer names, and let its tool (cert-manager, or a Job of its chart) fill in \
              the caBundle",
             kubectl().words("get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
         ),
-        Refusal::Uncalled { .. } => Remedy::new().run(
-            StepKind::Command,
+        Refusal::Uncalled { .. } => Remedy::new().command(
             "Find the webhook that the answer names, and repair its server",
             kubectl().words("get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
         ),
-        Refusal::ServiceAccount => Remedy::new().run(
-            StepKind::Command,
+        Refusal::ServiceAccount => Remedy::new().command(
             "Create the ServiceAccount that the answer names",
             in_namespace().words("get serviceaccounts"),
         ),
-        Refusal::PriorityClass { name } => Remedy::new().run(
-            StepKind::Command,
+        Refusal::PriorityClass { name } => Remedy::new().command(
             format!("Create the PriorityClass {name}, or name one of these in the pod template"),
             kubectl().words("get priorityclasses"),
         ),

@@ -12,7 +12,7 @@ use crate::checks::quota::counts_running_pods;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::Kind;
 use crate::missing::Missing;
 use crate::model::injection::Decision;
@@ -175,14 +175,12 @@ fn of_quota(
         annotate = annotate.arg(Arg::from(format!("{annotation}=")).then(Arg::placeholder(quantity)));
     }
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Set the resources of the namespace's proxies, which the injector copies \
             into their containers",
             annotate,
         )
-        .step(
-            StepKind::Note,
+        .note(
             "Or give the namespace a LimitRange with defaults for containers. Rejected workloads retry on \
              their own",
         )
@@ -236,13 +234,11 @@ fn of_limits(
             _ => Subject::object(Kind::Namespace, "", namespace),
         };
         let remedy = Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "Check what the LimitRange allows for a container",
                 kubectl().namespace(namespace).words("describe limitrange"),
             )
-            .run(
-                StepKind::Command,
+            .command(
                 "Set resources within it for the proxies of the namespace (and limits, if it limits their \
                  ratio)",
                 kubectl()

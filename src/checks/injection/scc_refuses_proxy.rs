@@ -137,8 +137,7 @@ fn coming(
 
 fn remedy(namespace: &str) -> Remedy {
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Bind constraints that allow the proxy's uid to the service accounts of the namespace \
              (nonroot-v2 with linkerd-cni; linkerd-init needs privileged)",
             kubectl()

@@ -112,8 +112,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
         "Turn on token projection, which is the default",
         Options::none().set("identity.serviceAccountTokenProjection", "true"),
     );
-    remedy.step(
-        StepKind::Note,
+    remedy.note(
         "Or set automountServiceAccountToken: true in the pod template, which takes precedence over its \
          ServiceAccount",
     )

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::checks::Context;
 use crate::checks::restart::{Needs, renew};
 use crate::command::{kubectl, meshdoctor};
-use crate::finding::{Remedy, Step, StepKind, Tie};
+use crate::finding::{Remedy, Step, Tie};
 use crate::item::{EXTENSION_LABEL, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::injection::{Admission, Decision, INJECT, Level, stored_without_token, webhook};
@@ -197,8 +197,7 @@ pub(in crate::checks) fn start_unmeshed(
     webhook: &Webhook,
 ) -> Remedy {
     let at = configuration.webhooks.iter().position(|other| other.name == webhook.name).unwrap_or_default();
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "If pods must start before it is ready, set failurePolicy Ignore in the meantime. These pods have \
          no proxy until they are restarted, and the next upgrade sets Fail again",
         kubectl()
@@ -217,8 +216,7 @@ pub(in crate::checks) fn once_it_answers(
     webhook: Option<&Webhook>,
 ) -> Remedy {
     if webhook.is_some_and(|webhook| webhook.failure_policy == "Fail") {
-        return remedy.step(
-            StepKind::Note,
+        return remedy.note(
             "With failurePolicy Fail, wait for the pods that could not be created: they are created \
              automatically",
         );
@@ -233,8 +231,7 @@ pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: O
     let mut victims = unmeshed(ctx, pods, namespaces, webhook);
     victims.retain(|victim| victim.asked != RequestTime::Later);
     if victims.is_empty() {
-        return remedy.run(
-            StepKind::Command,
+        return remedy.command(
             "List the pods that started without a proxy while the webhook was down, and restart their workloads",
             meshdoctor().words("check --only pod-missing-proxy"),
         );

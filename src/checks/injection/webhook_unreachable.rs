@@ -11,7 +11,7 @@ use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, program};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::serving;
 use crate::model::events;
@@ -220,8 +220,7 @@ fn decide(ctx: &Context<'_>) -> Remedy {
     let log = kubectl().namespace(&ctx.namespaces().control_plane).words(
         "logs -l linkerd.io/control-plane-component=proxy-injector -c proxy-injector --tail=-1 --since=1h",
     );
-    Remedy::new().run(
-        StepKind::Command,
+    Remedy::new().command(
         "Look for pods that the injector received. If its log lists any, the network is not at fault: only restart the \
          workloads",
         log.pipe(program("grep").arg("received pod/")),
@@ -289,16 +288,14 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
     };
     let home = &ctx.namespaces().control_plane;
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Check that the injector is not overloaded: its restarts, and the response times in its log",
             kubectl()
                 .namespace(home)
                 .words("logs deployment/linkerd-proxy-injector -c proxy-injector --tail=50"),
         )
-        .step(StepKind::Note, rule)
-        .run(
-            StepKind::Command,
+        .note(rule)
+        .command(
             "Check the network policies that select the injector",
             kubectl().namespace(home).words("get networkpolicies"),
         )

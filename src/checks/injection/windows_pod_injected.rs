@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::injection::INJECT;
 use crate::model::owners::Owner;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
@@ -88,8 +88,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, seen: Vec<(&Pod, Evidence)>) -> Fin
 fn remedy(ctx: &Context<'_>, owner: &Owner) -> Remedy {
     let act = format!("Exclude it from the mesh: set {INJECT}: disabled");
     let remedy = rewrite::of_owner(ctx, Remedy::new(), &act, owner, &[(INJECT, Some("disabled"))]);
-    remedy.step(
-        StepKind::Note,
+    remedy.note(
         "If policies of its destinations require an identity, authorize it by its addresses: it is then a \
          client without one",
     )

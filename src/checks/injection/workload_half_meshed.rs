@@ -6,7 +6,7 @@ use super::unmeshed::counts;
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::injection::INJECT;
 use crate::model::owners::{Owner, generation};
 use crate::objects::Pod;
@@ -47,8 +47,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, halves: &Halves<'_>) -> Finding {
     };
     let remedy = Remedy::new();
     let remedy = if owner.recreates_pods() {
-        remedy.run(
-            StepKind::Command,
+        remedy.command(
             "Delete the pods without a proxy when the injector is ready: their replacements get one",
             kubectl().namespace(&owner.namespace).words("delete pod").operands(&without),
         )
@@ -57,12 +56,10 @@ fn finding(ctx: &Context<'_>, owner: &Owner, halves: &Halves<'_>) -> Finding {
             "Create the pods without a proxy again through {} {} when the injector is ready",
             owner.kind, owner.name
         );
-        remedy.step(StepKind::Note, text)
+        remedy.note(text)
     };
-    let remedy = remedy.step(
-        StepKind::Note,
-        "Find out why they could start without one, to prevent it in the future: injector-fails-open",
-    );
+    let remedy = remedy
+        .note("Find out why they could start without one, to prevent it in the future: injector-fails-open");
     ctx.finding(
         owner.subject(without),
         "only some pods of a workload have a linkerd-proxy. Part of its traffic is unencrypted, and denied \

@@ -2,7 +2,7 @@
 
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::control_plane::installed;
 use crate::objects::{
@@ -87,11 +87,8 @@ pub(in crate::checks) fn injector(
 pub(in crate::checks) fn removed(remedy: Remedy, act: &str, configuration: &WebhookConfiguration) -> Remedy {
     let name = configuration.metadata.name.as_str();
     remedy
-        .run(StepKind::Command, act, kubectl().words("delete mutatingwebhookconfiguration").operand(name))
-        .step(
-            StepKind::Note,
-            "Uninstall the extension with the tool that installed it, which would create the webhook again",
-        )
+        .command(act, kubectl().words("delete mutatingwebhookconfiguration").operand(name))
+        .note("Uninstall the extension with the tool that installed it, which would create the webhook again")
 }
 
 /// Whether the webhook is answered. By its failurePolicy Ignore it has no effect otherwise.

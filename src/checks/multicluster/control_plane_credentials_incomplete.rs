@@ -7,7 +7,7 @@ use super::links::{field, link_again, links, no_links, subject};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Restarts, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Restarts};
 use crate::item::{Kind, usual_credentials};
 use crate::missing::Missing;
 use crate::objects::{Link, Secret, Service};
@@ -141,8 +141,7 @@ fn finding(
 
 /// The step that lists the Secrets that destination reads for a cluster.
 fn listed(ctx: &Context<'_>, link: &Link) -> Remedy {
-    Remedy::new().run(
-        StepKind::Command,
+    Remedy::new().command(
         "List the Secrets that destination reads for that cluster, under any name. One with the annotations \
          trust-domain and cluster-domain is enough",
         kubectl()
@@ -159,10 +158,6 @@ fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         .namespace(&ctx.namespaces().control_plane)
         .words("rollout restart deployment/linkerd-destination");
     remedy
-        .run(
-            StepKind::Command,
-            "Restart destination, which does not read a Secret again when it changes",
-            restart,
-        )
+        .command("Restart destination, which does not read a Secret again when it changes", restart)
         .restarting(Restarts::ControlPlane)
 }

@@ -4,7 +4,7 @@
 use super::exports::through_gateway;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::objects::service::EXPORTED;
 use crate::objects::{EndpointSlice, Kind, Pod, Service};
 
@@ -47,8 +47,7 @@ fn finding(ctx: &Context<'_>, service: &Service, pod: &Pod) -> Finding {
     ))
     .remedy(
         Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "Find the Service that gives these pods their names",
                 kubectl()
                     .namespace(namespace)
@@ -56,8 +55,7 @@ fn finding(ctx: &Context<'_>, service: &Service, pod: &Pod) -> Finding {
                     .operand(set)
                     .words("-o jsonpath={.spec.serviceName}"),
             )
-            .step(
-                StepKind::Note,
+            .note(
                 format!("If other clusters call the pods by name, label that Service {EXPORTED}=true instead"),
             ),
     )

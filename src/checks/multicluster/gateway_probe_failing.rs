@@ -8,7 +8,7 @@ use crate::checks::grace::spared;
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::item::Program;
 use crate::item::answer::runs;
 use crate::knowledge::MirrorKind;
@@ -114,8 +114,7 @@ fn finding(ctx: &Context<'_>, link: &Link, message: &str, parameter: &str, evide
     let remedy = ask_controller(Remedy::new(), &link.metadata.namespace, &link.spec.target_cluster_name, "");
     let tie = mirrors_of(&link.spec.target_cluster_name);
     let finding = ctx.finding(subject(link), message).parameter(parameter).tie(tie).evidence(evidence);
-    spared(finding, ctx.within_grace(link.metadata.creation_timestamp)).remedy(remedy.run(
-        StepKind::Command,
+    spared(finding, ctx.within_grace(link.metadata.creation_timestamp)).remedy(remedy.command(
         "Check in the other cluster that the gateway is running and has an address that is reachable from \
          here",
         kubectl()
@@ -145,8 +144,7 @@ fn no_mirror(ctx: &Context<'_>, link: &Link, mirrors: &[&Service]) -> Finding {
     });
     let remedy = match created_by_cli.filter(|_| chart_makes_controllers(ctx) != Contains::No) {
         Some(service) => with_single_controller(ctx, Remedy::new(), &service.metadata.namespace, cluster),
-        None => Remedy::new().run(
-            StepKind::Command,
+        None => Remedy::new().command(
             "List them, and delete those that do not belong to the link's controller",
             kubectl()
                 .words("get services --all-namespaces")

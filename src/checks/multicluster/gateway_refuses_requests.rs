@@ -4,7 +4,7 @@
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::InboundErrors;
 
 /// The number of quoted series per workload.
@@ -32,12 +32,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(said.take(QUOTED))
             .remedy(
                 Remedy::new()
-                    .step(
-                        StepKind::Note,
+                    .note(
                         "For a loop: do not export mirror Services; export only Services of this cluster",
                     )
-                    .step(
-                        StepKind::Note,
+                    .note(
                         "For an invalid name: set the targetClusterDomain of the Link to this cluster's domain",
                     ),
             )

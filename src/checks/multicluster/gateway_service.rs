@@ -120,12 +120,11 @@ fn mend(service: &Service, pod: &Pod, name: &str, port: u16) -> Remedy {
     let (namespace, service) = service.metadata.key();
     let patch = kubectl().namespace(namespace).words("patch service").operand(service);
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             format!("Give the Service a port with the name {name} and the target {port}, as the chart does"),
             patch.words("--type=json -p").arg(json!([operation]).to_string()),
         )
-        .step(StepKind::Note, "Change the source of the Service too: the values of the multicluster chart")
+        .note("Change the source of the Service too: the values of the multicluster chart")
 }
 
 /// The port for calls must lead to the inbound port of the proxy, which requires the identity of clients.
@@ -224,7 +223,7 @@ fn probe(service: &Service, pod: &Pod) -> Option<Fault> {
                     format!("Set {key}: {right:?}. Change the values of the multicluster chart too"),
                     annotate.arg(format!("{key}={right}")),
                 )
-                .step(StepKind::Note, "If a cluster was linked meanwhile, create its Link again"),
+                .note("If a cluster was linked meanwhile, create its Link again"),
         })
     };
     let unlinkable = "an annotation of the gateway's Service cannot be read: linkerd multicluster link fails, so no \
@@ -308,8 +307,8 @@ fn identity(service: &Service, pod: &Pod) -> Option<Fault> {
                     .operand(own)
                     .arg(format!("{IDENTITY}={held}")),
             )
-            .step(StepKind::Note, "Otherwise correct serviceAccountName in the pod template of the gateway")
-            .step(StepKind::Note, "Create the Links of other clusters that expect the wrong identity again"),
+            .note("Otherwise correct serviceAccountName in the pod template of the gateway")
+            .note("Create the Links of other clusters that expect the wrong identity again"),
     })
 }
 

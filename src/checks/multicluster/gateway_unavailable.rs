@@ -221,11 +221,7 @@ impl<'a> Gateways<'a> {
             Some(app) => {
                 let selector = json!([{"op": "add", "path": "/spec/selector", "value": {"app": app}}]);
                 let call = kubectl().namespace(namespace).words("patch service").operand(name);
-                Remedy::new().run(
-                    StepKind::Command,
-                    act,
-                    call.words("--type=json -p").arg(selector.to_string()),
-                )
+                Remedy::new().command(act, call.words("--type=json -p").arg(selector.to_string()))
             }
             None => Remedy::new().step(StepKind::Command, act),
         })
@@ -321,24 +317,21 @@ impl<'a> Gateways<'a> {
     fn revive(&self, ctx: &Context<'_>, service: &Service, own: &[&Pod]) -> Remedy {
         let namespace = &service.metadata.namespace;
         if let Some(pod) = own.first() {
-            return Remedy::new().run(
-                StepKind::Command,
+            return Remedy::new().command(
                 "Find out why the pod is not ready",
                 kubectl().namespace(namespace).words("describe pod").operand(&pod.metadata.name),
             );
         }
         match self.deployment(service) {
             None => reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which creates the gateway"),
-            Some(deployment) if deployment.spec.replicas == Some(0) => Remedy::new().run(
-                StepKind::Command,
+            Some(deployment) if deployment.spec.replicas == Some(0) => Remedy::new().command(
                 "Scale the gateway up. Change the source manifest too",
                 kubectl()
                     .namespace(namespace)
                     .words("scale --replicas 1")
                     .operand(format!("deployment/{}", deployment.metadata.name)),
             ),
-            Some(deployment) => Remedy::new().run(
-                StepKind::Command,
+            Some(deployment) => Remedy::new().command(
                 "Find out why the Deployment has no pod",
                 kubectl()
                     .namespace(namespace)
@@ -380,13 +373,11 @@ impl<'a> Gateways<'a> {
             .evidence(evidence(&self.exported))
             .remedy(
                 Remedy::new()
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "Read the events of the Service: the controller of load balancers reports its errors there",
                         kubectl().namespace(&meta.namespace).words("describe service").operand(&meta.name),
                     )
-                    .step(
-                        StepKind::Note,
+                    .note(
                         "If nothing assigns load balancers in this cluster, use type NodePort, and link with \
                          --gateway-addresses and --gateway-port",
                     ),
@@ -413,8 +404,7 @@ impl<'a> Gateways<'a> {
                     Extension::Multicluster,
                     ", which creates the Service of the gateway",
                 )
-                .step(
-                    StepKind::Note,
+                .note(
                     "If the load balancer gets another address, create the links of the other clusters again",
                 ),
             )

@@ -12,7 +12,7 @@ use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::upgrade::CURRENT_BUNDLE;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::{Program, Scope};
 use crate::objects::{ConfigMap, Link};
 
@@ -101,22 +101,15 @@ fn one_bundle(ctx: &Context<'_>, remedy: Remedy, theirs: &str) -> Remedy {
         .namespace(theirs)
         .words("get configmap linkerd-identity-trust-roots -o")
         .arg(r"jsonpath={.data.ca-bundle\.crt}");
-    let remedy = remedy.run(
-        StepKind::Command,
-        "Write the bundle of the other cluster to a file",
-        of_theirs.to_file(THEIRS),
-    );
+    let remedy = remedy.command("Write the bundle of the other cluster to a file", of_theirs.to_file(THEIRS));
     let act = "Write the current bundle of this cluster, followed by that of the other, to a file";
     let remedy = add_to_bundle(ctx, remedy, act, OF_BOTH, THEIRS);
     let remedy = put_bundle(ctx, remedy, "Apply the bundle of both in this cluster", OF_BOTH);
     let remedy = restart_meshed(ctx, restart_control_plane(ctx, remedy));
-    remedy.step(
-        StepKind::Note,
-        format!(
-            "Do the same in the other cluster with {OF_BOTH}: apply it, restart the control plane, then \
+    remedy.note(format!(
+        "Do the same in the other cluster with {OF_BOTH}: apply it, restart the control plane, then \
              the meshed workloads. Replace issuers only after both clusters have it"
-        ),
-    )
+    ))
 }
 
 /// The difference between the anchors of two clusters.
@@ -175,8 +168,7 @@ fn finding(ctx: &Context<'_>, link: &Link, found: AnchorDifference, said: &str) 
     let remedy = Remedy::new();
     let remedy = match found {
         AnchorDifference::Unreached => remedy
-            .run(
-                StepKind::Command,
+            .command(
                 "Check in the log of the link's controller whether it reaches that API server",
                 kubectl()
                     .namespace(&link.metadata.namespace)
@@ -184,13 +176,11 @@ fn finding(ctx: &Context<'_>, link: &Link, found: AnchorDifference, said: &str) 
                     .option("-l", format!("{CLUSTER}={cluster}"))
                     .words("-c service-mirror --tail=50"),
             )
-            .step(
-                StepKind::Note,
+            .note(
                 "If it does not, correct the address in the link's credentials, or link the clusters again. \
                  The API server there needs a certificate of the authority that the credentials name",
             ),
-        AnchorDifference::NotToBeHad => remedy.run(
-            StepKind::Command,
+        AnchorDifference::NotToBeHad => remedy.command(
             "Check that the other cluster has the ConfigMap linkerd-config, and link the clusters again",
             kubectl().in_context(other_cluster()).namespace(theirs).words("get configmap linkerd-config"),
         ),

@@ -6,7 +6,7 @@ use crate::checks::grace::spared;
 use crate::checks::upgrades::release;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
 use crate::missing::Missing;
 use crate::model::control_plane::installed;
@@ -96,16 +96,12 @@ fn not_served(ctx: &Context<'_>, subject: Subject, unserved: &Unserved) -> Findi
             let saved = kubectl().words("get").arg(LINK_CRD).words("-A -o yaml");
             let gone = kubectl().words("wait --for=delete --timeout=5m").arg(format!("crd/{LINK_CRD}"));
             let remedy = Remedy::new()
-                .run(
-                    StepKind::Command,
-                    "Save the remaining links, which have their options",
-                    saved.to_file("links.yaml"),
-                )
-                .run(StepKind::Command, act, show)
-                .run(StepKind::Command, "Wait until the CRD is gone: its deletion cannot be stopped", gone);
+                .command("Save the remaining links, which have their options", saved.to_file("links.yaml"))
+                .command(act, show)
+                .command("Wait until the CRD is gone: its deletion cannot be stopped", gone);
             deleted_again(ctx, again(remedy))
         }
-        Unserved::NotEstablished(_) => again(Remedy::new().run(StepKind::Command, act, show)),
+        Unserved::NotEstablished(_) => again(Remedy::new().command(act, show)),
     };
     ctx.finding(subject, message).parameter("unserved").evidence(evidence).remedy(remedy)
 }

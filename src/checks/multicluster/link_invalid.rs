@@ -10,7 +10,7 @@ use crate::checks::policy::applied;
 use crate::checks::reported::confirming;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Applies, Evidence, Remedy, Severity, StepKind};
+use crate::finding::{Applies, Evidence, Remedy, Severity};
 use crate::item::Kind;
 use crate::knowledge::go_duration;
 use crate::model::managed_by::ManagedBy;
@@ -197,7 +197,7 @@ fn remedy(ctx: &Context<'_>, link: &Link, faults: &[LinkFault<'_>]) -> Remedy {
 /// Sets one field of the probe.
 fn patched(ctx: &Context<'_>, link: &Link, name: &str, wanted: &str, act: &str) -> Remedy {
     if let Some(git) = ManagedBy::from_metadata(&link.metadata).in_git() {
-        return Remedy::new().step(StepKind::Note, format!("{act}; {git}"));
+        return Remedy::new().note(format!("{act}; {git}"));
     }
     let patch = serde_json::json!({"spec": {"probeSpec": {name: wanted}}});
     let patch = kubectl()
@@ -206,7 +206,7 @@ fn patched(ctx: &Context<'_>, link: &Link, name: &str, wanted: &str, act: &str) 
         .operand(&link.metadata.name)
         .words("--type=merge -p")
         .arg(patch.to_string());
-    let mut remedy = link_again(ctx, Remedy::new().run(StepKind::Command, act, patch), link);
+    let mut remedy = link_again(ctx, Remedy::new().command(act, patch), link);
     if let Some(last) = remedy.steps.last_mut() {
         last.text = last.text.replacen("Create", "Alternatively, create", 1);
         last.applies = Applies::Instead;

@@ -50,8 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                              chart, and upgrade it"
                         ),
                     )
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "Check that the probe Service declares the port",
                         kubectl().namespace(namespace).words("get service").operand(name),
                     ),

@@ -2,7 +2,7 @@
 
 use super::links::{field, link_again, links, subject};
 use crate::checks::{Context, Judgement, Upgrade};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::model::control_plane::CREATED_BY;
 use crate::objects::Link;
 use crate::version::LinkerdVersion;
@@ -43,8 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .severity(Severity::Info)
                 .parameter("unknown")
                 .evidence(field(link, &path, if by.is_empty() { "missing" } else { by }))
-                .remedy(fix.step(
-                    StepKind::Note,
+                .remedy(fix.note(
                     "After an upgrade, compare the link with the output of `linkerd multicluster link` of \
                      the new release",
                 )),
@@ -62,8 +61,7 @@ fn before_upgrade(ctx: &Context<'_>, upgrade: &Upgrade, link: &Link) -> Option<F
     if made_by.minor(minors)? == upgrade.to.minor(minors)? {
         return None;
     }
-    let remedy =
-        Remedy::new().step(StepKind::Note, "Upgrade the extension multicluster first, in both clusters");
+    let remedy = Remedy::new().note("Upgrade the extension multicluster first, in both clusters");
     let remedy = link_again(ctx, remedy, link);
     Some(
         ctx.finding(

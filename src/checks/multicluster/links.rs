@@ -143,8 +143,7 @@ pub(super) fn with_endpoints(slices: &[EndpointSlice]) -> BTreeSet<(&str, &str)>
 
 /// Adds the step that reads the log of the link's controllers.
 pub(super) fn ask_controller(remedy: Remedy, link_namespace: &str, cluster: &str, why: &str) -> Remedy {
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         format!("Read the log of the link's controller{why}"),
         kubectl()
             .namespace(link_namespace)
@@ -244,8 +243,7 @@ pub(in crate::checks) fn link_again_with(
         Some(release) => format!("CLI of {release}"),
         None => "CLI of the installed release".to_owned(),
     };
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         format!(
             "Create the link again with the linkerd {cli}, the context of the other \
              cluster, and the options that it was created with{before}{git}"
@@ -272,8 +270,7 @@ pub(super) fn deleted_again(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let call = linkerd().in_context(other_cluster()).words(verb);
     let line =
         call.option("--cluster-name", Arg::placeholder("CLUSTER_NAME")).pipe(kubectl().words("apply -f -"));
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         format!(
             "Create each earlier link again, as its objects are deleted with the CRD: with the context of the other \
              cluster, its name, and the options of the link{before}"
@@ -316,5 +313,5 @@ pub(super) fn with_single_controller(
 ) -> Remedy {
     let release = release(ctx);
     let command = guarded(release.as_ref(), unlink_controller(namespace, cluster));
-    remedy.run(StepKind::Command, single_controller(cluster), command)
+    remedy.command(single_controller(cluster), command)
 }

@@ -10,7 +10,7 @@ use super::links::{
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Restarts, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Restarts};
 use crate::objects::{Deployment, EndpointSlice, Link, Service};
 
 /// Maximum number of quoted Services.
@@ -102,8 +102,7 @@ fn remedy(ctx: &Context<'_>, link: &Link) -> Remedy {
     let [controller] = controllers.of_link(link) else { return remedy };
     let meta = &controller.metadata;
     remedy
-        .run(
-            StepKind::Command,
+        .command(
             "Restart the controller, which writes the gateway's addresses again",
             kubectl()
                 .namespace(&meta.namespace)

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::links::{CLUSTER, links, mirrors};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Kind;
 use crate::missing::Missing;
 use crate::objects::service::{LOCAL_DISCOVERY, REMOTE_DISCOVERY, REMOTE_SERVICE};
@@ -42,13 +42,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .severity(Severity::Warning)
         .evidence(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), *cluster))
         .remedy(
-            Remedy::new()
-                .step(StepKind::Note, "If the cluster should stay linked, create the link again")
-                .run(
-                    StepKind::Command,
-                    "Otherwise delete the mirror service once it has no clients",
-                    kubectl().namespace(&meta.namespace).words("delete service").operand(&meta.name),
-                ),
+            Remedy::new().note("If the cluster should stay linked, create the link again").command(
+                "Otherwise delete the mirror service once it has no clients",
+                kubectl().namespace(&meta.namespace).words("delete service").operand(&meta.name),
+            ),
         )
     });
     let mut findings: Vec<Finding> = findings.chain(doubles(ctx, services, &known)).collect();
@@ -109,8 +106,7 @@ fn without_member(ctx: &Context<'_>, service: &Service, members: &[&str]) -> Fin
     .parameter("members")
     .fails_rows([])
     .evidences(seen)
-    .remedy(Remedy::new().step(
-        StepKind::Note,
+    .remedy(Remedy::new().note(
         "Create the missing Service or Link. Label the Services of all clusters with \
          mirror.linkerd.io/federated=member: their controllers then write the members",
     ))
@@ -126,8 +122,7 @@ fn without_remote_service(ctx: &Context<'_>, service: &Service) -> Finding {
     let name = of_annotation.or_else(|| meta.name.strip_suffix(cluster)?.strip_suffix('-'));
     let text = "Set the label to the name of the Service in the other cluster";
     let remedy = match name.filter(|name| !name.is_empty()) {
-        Some(name) => Remedy::new().run(
-            StepKind::Command,
+        Some(name) => Remedy::new().command(
             text,
             kubectl()
                 .namespace(&meta.namespace)
@@ -135,7 +130,7 @@ fn without_remote_service(ctx: &Context<'_>, service: &Service) -> Finding {
                 .operand(&meta.name)
                 .operand(format!("{REMOTE_SERVICE}={name}")),
         ),
-        None => Remedy::new().step(StepKind::Note, text),
+        None => Remedy::new().note(text),
     };
     ctx.finding(
         subject,
@@ -192,8 +187,7 @@ fn double(ctx: &Context<'_>, service: &Service, cluster: &str, name: &str, kept:
     .parameter("twice")
     .evidence(seen(&meta.name))
     .evidence(seen(kept))
-    .remedy(Remedy::new().step(StepKind::Note, format!("Change its clients to call {kept}")).run(
-        StepKind::Command,
+    .remedy(Remedy::new().note(format!("Change its clients to call {kept}")).command(
         "Delete this one once it has no clients",
         kubectl().namespace(&meta.namespace).words("delete service").operand(&meta.name),
     ))

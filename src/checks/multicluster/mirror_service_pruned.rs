@@ -142,15 +142,13 @@ fn remedy(ctx: &Context<'_>, service: &Service, marks: &[Mark<'_>]) -> Remedy {
     }
     let by_label = marks.iter().any(|mark| matches!(mark, Mark::Label(_)));
     let remedy = match by_label {
-        true => Remedy::new().step(
-            StepKind::Note,
+        true => Remedy::new().note(
             "In the ConfigMap argocd-cm of this cluster's Argo CD, set application.resourceTrackingMethod to \
              annotation, then sync its Applications: Argo CD then ignores copied labels",
         ),
         false => Remedy::new(),
     };
-    remedy.step(
-        StepKind::Note,
+    remedy.note(
         format!(
             "{} the exported Service with {ARGO_CD_OPTIONS}: Prune=false. The mirror gets the annotation too, and no \
              Argo CD prunes either of them",
@@ -190,8 +188,7 @@ fn excluded(ctx: &Context<'_>, service: &Service, marks: &[Mark<'_>]) -> Remedy 
         let call = kubectl().namespace(&meta.namespace).words(verb).operand(&meta.name);
         call.operand(format!("{}-", mark.key()))
     });
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         format!("Remove {} from the mirror: its controller no longer writes it", keys(marks)),
         Command::lines(lines),
     )
@@ -237,8 +234,7 @@ fn exclude_in_link(remedy: Remedy, link: &Link, marks: &[Mark<'_>]) -> Remedy {
     let meta = &link.metadata;
     let patch = serde_json::json!({"spec": fields}).to_string();
     let git = ManagedBy::from_metadata(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         format!("Exclude {} from mirroring in {}{git}", keys(marks), subject(link)),
         kubectl()
             .namespace(&meta.namespace)

@@ -4,7 +4,7 @@ use super::links::{CLUSTER, is_found_over_there, mirrors, mirrors_of, with_endpo
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Command, kubectl, linkerd, program};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::Kind;
 use crate::objects::{EndpointSlice, Meta, Service};
 
@@ -56,17 +56,12 @@ fn remedy(meta: &Meta) -> Remedy {
             .pipe(program("jq").words("-r --arg name").arg(&meta.name).arg(ROUTES_TO_NAME))
     };
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Check that the gateway's address is known and that the gateway is alive",
             linkerd().words("multicluster gateways"),
         )
-        .step(
-            StepKind::Note,
-            "If so, check that the Service in the other cluster exists, is exported and has endpoints",
-        )
-        .run(
-            StepKind::Command,
+        .note("If so, check that the Service in the other cluster exists, is exported and has endpoints")
+        .command(
             "Until it has endpoints, remove it from the routes that send traffic to it, or set its weight \
              to 0",
             Command::lines([

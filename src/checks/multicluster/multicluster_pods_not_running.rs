@@ -6,7 +6,7 @@ use crate::checks::extensions::{failing_pods, installed_in, is_installing};
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
 use crate::objects::{Deployment, Meta, Pod, Service, Workload};
 
@@ -55,17 +55,13 @@ fn without_pod(ctx: &Context<'_>, deployment: &Workload) -> Finding {
     let target = format!("deployment/{name}");
     let namespaced = || kubectl().namespace(namespace);
     let remedy = if is_scaled {
-        Remedy::new().run(
-            StepKind::Command,
+        Remedy::new().command(
             "Scale it up. Change localServiceMirror.replicas in the values of the multicluster chart too",
             namespaced().words("scale --replicas 1").operand(target),
         )
     } else {
-        Remedy::new().run(
-            StepKind::Command,
-            "Find out why the Deployment has no pod",
-            namespaced().words("describe").operand(target),
-        )
+        Remedy::new()
+            .command("Find out why the Deployment has no pod", namespaced().words("describe").operand(target))
     };
     let message = "the local service mirror has no pods: federated Services do not follow their members in this \
         cluster";

@@ -6,7 +6,7 @@ use super::exports::{evidence, of_any_kind};
 use crate::checks::extensions::{installed_in, reinstall};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
 use crate::knowledge::ServiceMirror;
 use crate::objects::meta::Meta;
@@ -158,8 +158,7 @@ fn incomplete(ctx: &Context<'_>, home: &str, name: &str, lost: Vec<Evidence>) ->
                 Extension::Multicluster,
                 again,
             )
-            .step(
-                StepKind::Note,
+            .note(
                 "If the ServiceAccount or its token Secret was deleted, create the links of the other clusters \
                  again: their token is no longer valid",
             ),
@@ -183,8 +182,7 @@ fn none(ctx: &Context<'_>, home: &str) -> Finding {
                 Extension::Multicluster,
                 ", which creates the account and its role",
             )
-            .step(
-                StepKind::Note,
+            .note(
                 "Create the links of the other clusters again: the token of a deleted account stays invalid",
             ),
         )

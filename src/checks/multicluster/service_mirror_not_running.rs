@@ -6,7 +6,7 @@ use super::links::{
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::item::Kind;
 use crate::model::injection::{Admission, INJECT};
 use crate::objects::{Deployment, Link, Namespace, Pod, Workload};
@@ -49,8 +49,7 @@ fn elsewhere(ctx: &Context<'_>, link: &Link, controllers: &[&Workload], links: &
     let home = &controllers[0].metadata.namespace;
     let names: Vec<String> = controllers.iter().map(|controller| name(controller)).collect();
     let delete = |remedy: Remedy| {
-        remedy.run(
-            StepKind::Command,
+        remedy.command(
             "Delete the Link that no controller reads",
             kubectl()
                 .namespace(&link.metadata.namespace)
@@ -117,16 +116,14 @@ fn not_ready(ctx: &Context<'_>, link: &Link, controller: &Workload) -> Finding {
         })
         .remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "Find out why it is not Running",
                     kubectl()
                         .namespace(namespace)
                         .words("describe pod")
                         .option("-l", format!("{CLUSTER}={cluster}")),
                 )
-                .run(
-                    StepKind::Command,
+                .command(
                     "Read its log",
                     kubectl()
                         .namespace(namespace)
@@ -188,6 +185,6 @@ fn too_many(ctx: &Context<'_>, link: &Link, controllers: &[&Workload]) -> Findin
     .evidence(Evidence::other(format!("Deployments with {CLUSTER}={cluster}"), names.join(", ")))
     .remedy(
         ask_controller(Remedy::new(), &link.metadata.namespace, cluster, ", to see which holds the lease")
-            .step(StepKind::Note, "Keep the one that the chart created, if any, and delete the others"),
+            .note("Keep the one that the chart created, if any, and delete the others"),
     )
 }

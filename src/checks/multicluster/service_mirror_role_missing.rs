@@ -8,7 +8,7 @@ use crate::checks::rewrite::is_label_value;
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::command::{Call, Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Kind;
 use crate::knowledge::ServiceMirror;
 use crate::missing::Missing;
@@ -144,8 +144,7 @@ fn unreadable(
         .parameter("secret")
         .evidence(field(link, "spec.clusterCredentialsSecret", secret))
         .evidence(Evidence::other(subject_of, format!("may get Secrets: {named}")));
-    Some(finding.remedy(Remedy::new().run(
-        StepKind::Command,
+    Some(finding.remedy(Remedy::new().command(
         "Allow it. The roles of the chart name only the Secret cluster-credentials-CLUSTER",
         Command::lines([role, binding]),
     )))
@@ -246,10 +245,7 @@ fn mark(
         let object = Subject::object(part.kind, &meta.namespace, &meta.name).to_string();
         finding = finding.evidence(Evidence::field(object, "metadata.labels", seen));
     }
-    let steps = Remedy::new().run(
-        StepKind::Command,
-        "Set the labels, and also set them in the source of the objects",
-        Command::lines(lines),
-    );
+    let steps = Remedy::new()
+        .command("Set the labels, and also set them in the source of the objects", Command::lines(lines));
     finding.rows_as(Severity::Error).explains_nothing().remedy(steps)
 }

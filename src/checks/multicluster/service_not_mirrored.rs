@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::links::{ask_controller, field, links, mirrors_of, subject};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Remedy};
 use crate::objects::{Condition, Link, LinkedService};
 
 /// The condition.
@@ -40,16 +40,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if !namespaces.is_empty() {
             let create =
                 namespaces.iter().map(|namespace| kubectl().words("create namespace").operand(*namespace));
-            remedy = remedy.run(
-                StepKind::Command,
+            remedy = remedy.command(
                 "Create the missing namespaces here, or let the multicluster chart create them \
                  (enableNamespaceCreation of the controller)",
                 crate::command::Command::lines(create),
             );
         }
         if failed.iter().any(|(.., condition)| &*condition.reason == "InvalidService") {
-            remedy = remedy.step(
-                StepKind::Note,
+            remedy = remedy.note(
                 "Correct the services that are not valid, in their own cluster: a federated service cannot \
                  be headless, and its members need the same ports",
             );

@@ -122,7 +122,7 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
         return match ManagedBy::from_metadata(&job.metadata).gitops {
             // It renders charts, and no release of Helm exists.
             Some(GitOps::ArgoCd(_)) => {
-                remedy.step(StepKind::Note, "Sync the Application again in Argo CD, which runs the hook")
+                remedy.note("Sync the Application again in Argo CD, which runs the hook")
             }
             _ => continued(remedy, &pod.metadata.namespace),
         };
@@ -256,8 +256,7 @@ fn continued(remedy: Remedy, namespace: &str) -> Remedy {
              has failed, run the Helm command again",
             helm().words("list --deployed --failed --pending"),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "If the status is pending-upgrade or pending-rollback and Helm no longer runs, return to the last revision \
              that was deployed, and then run the Helm command again: Helm refuses it while the release is pending",
             Command::lines([
@@ -265,8 +264,7 @@ fn continued(remedy: Remedy, namespace: &str) -> Remedy {
                 helm().words("rollback").operand(release()).operand(Arg::placeholder("REVISION")),
             ]),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "If the status is pending-install and Helm no longer runs, remove the release with its objects, and then \
              install it again",
             helm().words("uninstall").operand(release()),
@@ -277,13 +275,11 @@ fn continued(remedy: Remedy, namespace: &str) -> Remedy {
 fn released(remedy: Remedy, pod: &Pod) -> Remedy {
     let namespace = &pod.metadata.namespace;
     match pod.metadata.controller().filter(|controller| controller.kind == "Job") {
-        Some(job) => remedy.run(
-            StepKind::Command,
+        Some(job) => remedy.command(
             "Delete the hanging Job. If you delete only its pod, the Job repeats the work",
             kubectl().namespace(namespace).words("delete job").operand(&job.name),
         ),
-        None => remedy.run(
-            StepKind::Command,
+        None => remedy.command(
             "Delete the hanging pod",
             kubectl().namespace(namespace).words("delete pod").operand(&pod.metadata.name),
         ),

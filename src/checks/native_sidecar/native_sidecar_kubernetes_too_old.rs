@@ -204,8 +204,7 @@ impl NativeSidecarRequests {
             format!("Upgrade the API server and the kubelets to Kubernetes {free} or newer"),
         );
         if severity == Severity::Warning {
-            remedy = remedy.step(
-                StepKind::Note,
+            remedy = remedy.note(
                 "Alternatively, enable the feature gate SidecarContainers on the API server, the \
                 scheduler and every kubelet",
             );

@@ -9,7 +9,7 @@ use super::family::Switch;
 use super::job_held_by_proxy::{annotate, native};
 use super::wording;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::knowledge::KeyScope;
 use crate::model::owners::{Owner, Owners};
 use crate::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
@@ -130,5 +130,5 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, stopping: Optio
                 .to_owned()
         }
     };
-    remedy.step(StepKind::Note, text)
+    remedy.note(text)
 }

@@ -153,19 +153,16 @@ pub(super) fn shutdown(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, w
             refuses to stop without it"
         ),
     };
-    remedy.step(StepKind::Note, way + &needs)
+    remedy.note(way + &needs)
 }
 
 /// Adds the Kubernetes version that native sidecars require.
 pub(super) fn floor(remedy: Remedy, knowledge: &NativeSidecar) -> Remedy {
     let (gated, free) = (knowledge.kubernetes_minimum(), knowledge.kubernetes_on_by_default());
-    remedy.step(
-        StepKind::Note,
-        format!(
-            "Native sidecars need Kubernetes {free} or newer on the API server and on every node. \
+    remedy.note(format!(
+        "Native sidecars need Kubernetes {free} or newer on the API server and on every node. \
             {gated} supports them with the feature gate SidecarContainers, off by default"
-        ),
-    )
+    ))
 }
 
 /// The boolean that a value probably means.

@@ -10,7 +10,7 @@ use crate::checks::annotations::guess::guess;
 use crate::checks::written::{AnnotationReader, of_release};
 use crate::checks::{Context, Judgement, Upgrade};
 use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::model::validation::{RejectedBy, Rejection, ServerIndex, Validation};
@@ -134,7 +134,7 @@ fn retyped(ctx: &Context<'_>, (kind, meta): (Kind, &Meta), wrong: &[&Mistyped]) 
     let mut values = Vec::new();
     for one in wrong {
         let Some(meant) = &one.meant else {
-            return Remedy::new().step(StepKind::Note, format!("Correct {} in the manifest", one.path));
+            return Remedy::new().note(format!("Correct {} in the manifest", one.path));
         };
         values.push((one, word(one, meant).unwrap_or_else(|| meant.clone())));
     }
@@ -143,12 +143,12 @@ fn retyped(ctx: &Context<'_>, (kind, meta): (Kind, &Meta), wrong: &[&Mistyped]) 
     };
     if values.len() > MOST {
         let act = format!("Set these {} values to strings in the manifest", values.len());
-        return Remedy::new().run(StepKind::Command, act, set(&values));
+        return Remedy::new().command(act, set(&values));
     }
     values.chunks(1).fold(Remedy::new(), |remedy, one| {
         let (wrong, meant) = &one[0];
         let act = format!("Set {} to the string {meant:?} in the manifest", wrong.path);
-        remedy.run(StepKind::Command, act, set(one))
+        remedy.command(act, set(one))
     })
 }
 
@@ -251,11 +251,9 @@ fn remedy(
     let corrections: Option<Vec<String>> = found.iter().take(MOST).map(Rejection::correction).collect();
     let remedy = match (is_applied, corrections.as_deref()) {
         (true, Some(corrections)) => {
-            corrections.iter().fold(Remedy::new(), |remedy, one| remedy.step(StepKind::Note, one.clone()))
+            corrections.iter().fold(Remedy::new(), |remedy, one| remedy.note(one.clone()))
         }
-        (true, None) => {
-            Remedy::new().step(StepKind::Note, format!("Correct {} in the manifest", found[0].path))
-        }
+        (true, None) => Remedy::new().note(format!("Correct {} in the manifest", found[0].path)),
         (false, Some([one])) => mend_or_delete(kind, meta, format!("{one}, and apply the object again")),
         (false, _) if found.len() > 1 => {
             mend_or_delete(kind, meta, "Correct the quoted fields, and apply the object again")
@@ -268,10 +266,7 @@ fn remedy(
         Some(edge) => {
             let minor = ctx.knowledge.minors().first_with(edge);
             let minor = minor.map_or_else(String::new, |minor| format!(" ({minor})"));
-            remedy.step(
-                StepKind::Note,
-                format!("Or upgrade Linkerd to {edge} or later{minor}, which accepts it"),
-            )
+            remedy.note(format!("Or upgrade Linkerd to {edge} or later{minor}, which accepts it"))
         }
         None => remedy,
     }

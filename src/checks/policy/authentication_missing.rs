@@ -8,7 +8,7 @@ use super::survey::{
 };
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Finding, Remedy};
 use crate::nearest::{closest, is_slip};
 use crate::objects::{AuthorizationPolicy, Kind, Meta, TargetRef};
 
@@ -80,8 +80,7 @@ fn with_restart(ctx: &Context<'_>, remedy: Remedy, is_kept: bool) -> Remedy {
     let restart = kubectl()
         .namespace(&ctx.namespaces().control_plane)
         .words("rollout restart deployment/linkerd-destination");
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "If you deleted it to revoke the access of its clients, restart linkerd-destination instead",
         restart,
     )
@@ -136,7 +135,7 @@ fn remedy(
 ) -> Remedy {
     if let Some((kind, object)) = invalid {
         let act = format!("Correct {kind} {}/{}, so that it lists a client", object.namespace, object.name);
-        return Remedy::new().run(StepKind::Command, act, on("edit", kind, object));
+        return Remedy::new().command(act, on("edit", kind, object));
     }
     let look = match missing {
         Some(reference) if reference.is_a("policy.linkerd.io", "NetworkAuthentication") => {
@@ -144,20 +143,15 @@ fn remedy(
         }
         _ => kubectl().words("get meshtlsauthentications.policy.linkerd.io -A"),
     };
-    let remedy = Remedy::new().run(
-        StepKind::Command,
-        "Look for the intended object: another name, or another namespace",
-        look,
-    );
+    let remedy =
+        Remedy::new().command("Look for the intended object: another name, or another namespace", look);
     if let Some((found, operations)) = missing.and_then(|reference| correction(survey, policy, reference)) {
-        return remedy.run(
-            StepKind::Command,
+        return remedy.command(
             format!("Correct the reference to {found}, or create the missing object"),
             set(Kind::AuthorizationPolicy, &policy.metadata, operations),
         );
     }
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Create the missing object, or correct the reference. A reference to another namespace needs the \
              namespace",
         on("edit", Kind::AuthorizationPolicy, &policy.metadata),

@@ -8,7 +8,7 @@ use super::backend_policy::behind;
 use super::survey::{rule_of, survey};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::{Command, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::EXTENSION_LABEL;
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy};
@@ -180,8 +180,7 @@ fn finding(ctx: &Context<'_>, (owner, caller): &(Owner, Caller), one: &DenyingPo
     }
     let pods: Vec<String> = one.pods.iter().map(|name| (*name).to_owned()).collect();
     let target = one.pods.first().copied().unwrap_or_default();
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         "Check which clients are authorized",
         Command::lines(ports.iter().map(|port| {
             meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace))
@@ -194,8 +193,8 @@ fn finding(ctx: &Context<'_>, (owner, caller): &(Owner, Caller), one: &DenyingPo
         TakenBy::Default(_) => None,
     };
     let remedy = match one.ports.values().map(of_server).collect::<Option<Vec<_>>>() {
-        Some(commands) => remedy.run(StepKind::Command, act, Command::lines(commands)),
-        None => remedy.step(StepKind::Note, act),
+        Some(commands) => remedy.command(act, Command::lines(commands)),
+        None => remedy.note(act),
     };
     let pod = ctx
         .optional_list::<Pod>()

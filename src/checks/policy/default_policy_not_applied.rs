@@ -67,8 +67,7 @@ fn finding(
     ))
     .evidence(Evidence::field(first, format!("metadata.annotations[{KEY}]"), "not set"))
     .evidence(Evidence::other("default policy of the control plane", general.as_str()))
-    .remedy(remedy.step(
-        StepKind::Note,
+    .remedy(remedy.note(
         "If linkerd inject added the proxy, annotate the pod template: such pods do not inherit the \
          namespace's annotation",
     ))

@@ -8,7 +8,7 @@ use super::survey::survey;
 use crate::checks::diagnosed::{grown, proxies, within};
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl, linkerd};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::item::proxy_metrics::{Denied, ProxyMetrics};
 use crate::model::policy::{AuthorizedBy, Inbound, TakenBy};
 use crate::objects::Pod;
@@ -117,20 +117,15 @@ pub(super) fn answer_compared(ctx: &Context<'_>, pod: &Pod, port: u16) -> Remedy
     let (namespace, name) = pod.metadata.key();
     let shown = linkerd().words("diagnostics policy").option("-n", namespace);
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Compare the answer of the policy controller with the objects",
             shown.arg(Arg::known("po/").then(name)).arg(port.to_string()),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "If the answer is outdated, restart destination, which contains the policy controller",
             kubectl()
                 .namespace(&ctx.namespaces().control_plane)
                 .words("rollout restart deployment/linkerd-destination"),
         )
-        .step(
-            StepKind::Note,
-            "If it is current, the proxy does not receive it: see the other findings about this pod",
-        )
+        .note("If it is current, the proxy does not receive it: see the other findings about this pod")
 }

@@ -4,7 +4,7 @@
 use super::gateways::{of_route, pods_of};
 use super::survey::{Survey, defined, put, set};
 use crate::checks::Context;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::objects::{BackendTrafficPolicy, EnvoyProxy, Kind, Pod, Route};
 
 /// The beginning of the controller name of Envoy Gateway.
@@ -70,14 +70,12 @@ pub(super) fn meshed_pods<'a>(
 pub(super) fn to_services(ctx: &Context<'_>) -> Remedy {
     let why = "so that requests go to the Service, and its proxy selects the pod";
     match defined::<EnvoyProxy>(ctx) {
-        Ok([proxy]) => Remedy::new().run(
-            StepKind::Command,
+        Ok([proxy]) => Remedy::new().command(
             format!("Set routingType: Service in the EnvoyProxy, {why}. Change the source manifest too"),
             set(Kind::EnvoyProxy, &proxy.metadata, [put("/spec/routingType", "Service")]),
         ),
-        _ => Remedy::new().step(
-            StepKind::Note,
-            format!("Set routingType: Service in the EnvoyProxy of the Gateway or its GatewayClass, {why}"),
-        ),
+        _ => Remedy::new().note(format!(
+            "Set routingType: Service in the EnvoyProxy of the Gateway or its GatewayClass, {why}"
+        )),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::authorize;
 use super::survey::{rule_of, survey};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, Probed, Protocol, TakenBy, http_probe};
 use crate::model::skipped::{IN, skipped};
@@ -79,8 +79,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, request: &Request, refused: &Denied
     );
     let is_routed = inbound.routes.iter().any(|route| route.route.is_some());
     let remedy = match inbound.taken_by {
-        TakenBy::Server(server) if is_routed => Remedy::new().run(
-            StepKind::Command,
+        TakenBy::Server(server) if is_routed => Remedy::new().command(
             format!(
                 "Add an HTTPRoute to Server {} for {path}, with an AuthorizationPolicy for it that requires a \
                  NetworkAuthentication of the nodes' addresses",
@@ -88,8 +87,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, request: &Request, refused: &Denied
             ),
             authorize::probe(&server.metadata, path),
         ),
-        TakenBy::Server(_) | TakenBy::Default(_) => Remedy::new().step(
-            StepKind::Note,
+        TakenBy::Server(_) | TakenBy::Default(_) => Remedy::new().note(
             "Use an exec hook instead, which the proxy does not see, or authorize the nodes' addresses on the port \
              with a NetworkAuthentication",
         ),

@@ -9,7 +9,7 @@ use super::survey::{Survey, about, defined, field, on, put, set, survey, test};
 use super::workload_without_authorization::authorizations;
 use crate::checks::words::workload_of;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 use crate::item::EXTENSION_LABEL;
 use crate::model::policy::{AuthorizedBy, Inbound};
 use crate::model::skipped::{IN, skipped};
@@ -137,8 +137,8 @@ impl<'a> Identities<'_, 'a> {
         let meta = &object.metadata;
         let (message, severity) = self.effect(object, &text, &fault, is_harmless);
         let remedy = match correction(object, &self.there, &text, &fault) {
-            Some((act, operations)) => Remedy::new().run(StepKind::Command, act, set(KIND, meta, operations)),
-            None => Remedy::new().run(StepKind::Command, self.edit(meta, &fault), on("edit", KIND, meta)),
+            Some((act, operations)) => Remedy::new().command(act, set(KIND, meta, operations)),
+            None => Remedy::new().command(self.edit(meta, &fault), on("edit", KIND, meta)),
         };
         let finding = about(self.ctx, KIND, meta, message);
         let is_likely = matches!(fault, IdentityFault::NoExternal);
@@ -269,8 +269,7 @@ fn others(ctx: &Context<'_>, meta: &Meta, count: usize, is_harmless: bool) -> Fi
         .severity(if is_harmless { Severity::Info } else { Severity::Warning })
         .parameter("others")
         .evidence(field(Kind::MeshTLSAuthentication, meta, "spec", format!("{count} more entries")))
-        .remedy(Remedy::new().run(
-            StepKind::Command,
+        .remedy(Remedy::new().command(
             "Remove the entries without a workload, or correct them",
             on("edit", Kind::MeshTLSAuthentication, meta),
         ))
@@ -422,18 +421,12 @@ fn is_optional(ctx: &Context<'_>, there: &There<'_>, policy: &Meta, (namespace, 
 /// reverts that.
 fn name_clients(policy: &Meta) -> Remedy {
     match policy.label(EXTENSION_LABEL) {
-        Some(extension) => Remedy::new().step(
-            StepKind::Note,
-            format!(
-                "Create your own AuthorizationPolicy with the same target and the clients' ServiceAccount. \
+        Some(extension) => Remedy::new().note(format!(
+            "Create your own AuthorizationPolicy with the same target and the clients' ServiceAccount. \
                  The chart of {extension} overwrites this one"
-            ),
-        ),
-        None => Remedy::new().run(
-            StepKind::Command,
-            "Name the ServiceAccount of the clients",
-            on("edit", Kind::AuthorizationPolicy, policy),
-        ),
+        )),
+        None => Remedy::new()
+            .command("Name the ServiceAccount of the clients", on("edit", Kind::AuthorizationPolicy, policy)),
     }
 }
 

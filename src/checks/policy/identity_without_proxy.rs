@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::survey::{Survey, about, field, survey};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Tie};
 use crate::model::injection::INJECT;
 use crate::model::owners::Owner;
 use crate::objects::{Kind, MeshTLSAuthentication, Pod};
@@ -82,10 +82,10 @@ fn finding(
     } else {
         "Or authorize the pods' addresses with a NetworkAuthentication"
     };
-    let remedy = Remedy::new().run(StepKind::Command, "List the pods of the namespace", see);
+    let remedy = Remedy::new().command("List the pods of the namespace", see);
     let remedy = match host {
-        true => remedy.step(StepKind::Note, act),
-        false => injected(ctx, remedy, pods).step(StepKind::Note, act),
+        true => remedy.note(act),
+        false => injected(ctx, remedy, pods).note(act),
     };
     let finding = about(ctx, Kind::MeshTLSAuthentication, &object.metadata, message);
     // A pod that requests a proxy and lacks it explains this.

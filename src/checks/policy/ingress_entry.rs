@@ -202,16 +202,14 @@ impl<'a> Entry<'a> {
         match command {
             // The injector passes over such pods.
             Some(command) if is_on_host => Remedy::new().run(StepKind::Annotation, act, command),
-            None if is_on_host => Remedy::new().step(
-                StepKind::Note,
+            None if is_on_host => Remedy::new().note(
                 "Move the controller off the network of its nodes (hostNetwork: false): the injector adds no proxy to \
                  such pods. Then mesh it in ingress mode (linkerd.io/inject: ingress)",
             ),
             Some(command) => {
-                Remedy::new().run(StepKind::Annotation, act, command).step(StepKind::Note, header)
+                Remedy::new().run(StepKind::Annotation, act, command).note(header)
             }
-            None => Remedy::new().step(
-                StepKind::Note,
+            None => Remedy::new().note(
                 "Mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the header \
                  l5d-dst-override",
             ),

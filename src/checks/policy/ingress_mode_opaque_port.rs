@@ -8,7 +8,7 @@ use super::ingress_entry::{Entry, entries};
 use crate::annotations::{BACKEND_PROTOCOL, SSL_PASSTHROUGH, SSL_SERVICES};
 use crate::checks::data_plane::opaque_port_speaks_http::OpaquePorts;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Remedy, StepKind, Subject};
+use crate::finding::{Finding, Remedy, Subject};
 use crate::model::control_plane::tag_version;
 use crate::model::skipped::{OUT, passes_by};
 use crate::objects::service::TargetPort;
@@ -89,8 +89,7 @@ fn finding(
         "port {number} of Service {name} is opaque. The proxy of the ingress controller runs in ingress mode, in which \
          it answers HTTP requests for an opaque port with an error"
     );
-    let remedy = remedy.step(
-        StepKind::Note,
+    let remedy = remedy.note(
         format!(
             "Or mesh {} in the ordinary mode (linkerd.io/inject: enabled), in which the proxy forwards such requests \
              unchanged",

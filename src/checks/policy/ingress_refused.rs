@@ -12,7 +12,7 @@ use super::survey::{Survey, field, rule_of, survey};
 use crate::checks::multicluster::{is_gateway, through_gateway};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::meshdoctor;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry as Allowed, Inbound, TakenBy};
 use crate::objects::service::EXPORTED;
@@ -272,8 +272,7 @@ fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &De
         )
     };
     let target = one.pods.first().map_or_else(String::new, |pod| pod.metadata.name.clone());
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         "Check which clients are authorized",
         meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace)),
     );
@@ -292,7 +291,7 @@ fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &De
         .evidence(by)
         .evidences(asking)
         .remedy(match authorizing {
-            Some(command) => remedy.run(StepKind::Command, act, command),
-            None => remedy.step(StepKind::Note, act),
+            Some(command) => remedy.command(act, command),
+            None => remedy.note(act),
         })
 }

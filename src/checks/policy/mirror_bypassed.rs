@@ -130,7 +130,7 @@ fn through_service(entry: &Entry<'_>, caller: &Caller<'_>, mirror: &Service) -> 
         remedy.steps.truncate(1);
         if remedy.steps.iter().all(|step| step.kind == StepKind::Note) {
             let act = "Use an ingress controller that can send requests to the address of a Service";
-            return Remedy::new().step(StepKind::Note, act);
+            return Remedy::new().note(act);
         }
     }
     remedy
@@ -214,8 +214,7 @@ fn of_envoy_gateway() -> Remedy {
                  its EnvoyProxy, from which Envoy Gateway generates the Deployment"
             ),
         )
-        .step(
-            StepKind::Note,
+        .note(
             "Set routingType: Service in the same EnvoyProxy, so that requests go to the Service and not to its \
              endpoints",
         )

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::checks::diagnosed::{Growth, growing, quoted, within};
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::proxy_metrics::Series;
 use crate::knowledge::MetricMeaning::{DeniedEgress, RouteCloses};
 
@@ -55,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.finding(Subject::object(kind, namespace, name), message)
             .parameter(if undeclared { "undeclared" } else { "forbidden" })
             .evidences(said)
-            .remedy(Remedy::new().step(StepKind::Note, step))
+            .remedy(Remedy::new().note(step))
     });
     let mut networks: BTreeMap<(&str, &str), Vec<DeniedBy<'_, '_>>> = BTreeMap::new();
     for growth in &denied {
@@ -79,8 +79,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .parameter("denied")
         .evidences(said)
-        .remedy(Remedy::new().step(
-            StepKind::Note,
+        .remedy(Remedy::new().note(
             "If the requests should be allowed, attach an HTTPRoute or GRPCRoute for them to the EgressNetwork",
         ))
     });

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::survey::survey;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
 use crate::model::availability::{Availability, ControlPlane, proxy_started};
 use crate::model::installed::COMPONENT;
 use crate::model::owners::Owner;
@@ -74,16 +74,14 @@ fn finding(ctx: &Context<'_>, owner: &Owner, one: &Unprotected<'_>, down: &[Evid
         .evidences(down.iter().cloned())
         .remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "Check why the policy controller is not ready, and repair it",
                     kubectl()
                         .namespace(home)
                         .words("describe pods")
                         .option("-l", format!("{COMPONENT}=destination")),
                 )
-                .step(
-                    StepKind::Note,
+                .note(
                     "Wait a few seconds after it is ready: running proxies then apply the policy without a \
                      restart",
                 ),

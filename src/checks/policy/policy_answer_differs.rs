@@ -6,7 +6,7 @@ use crate::checks::diagnosed::answers;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl, linkerd, meshdoctor};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Remedy};
 use crate::item::Item;
 use crate::item::diagnostic::{Answer, InboundAnswer};
 use crate::model::policy::to_json;
@@ -46,8 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }))
             .remedy(
                 Remedy::new()
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "Run the command again",
                         linkerd()
                             .words("diagnostics policy")
@@ -56,13 +55,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                             .arg(policy.port.to_string())
                             .words("-o json"),
                     )
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "Compare with the result from the objects",
                         meshdoctor().words("policy").arg(target.as_str()).words("-o controller"),
                     )
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "If it still differs, restart the controller",
                         kubectl().namespace(namespace).words("rollout restart deploy/linkerd-destination"),
                     ),

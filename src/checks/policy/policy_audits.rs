@@ -34,8 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 )
                 .evidence(field(Kind::Server, meta, "spec.accessPolicy", "audit"))
                 .remedy(
-                    Remedy::new().run(
-                        StepKind::Command,
+                    Remedy::new().command(
                         "When the log no longer shows clients that should have access, deny the rest",
                         kubectl()
                             .namespace(&meta.namespace)

@@ -5,7 +5,7 @@ use crate::checks::data_plane::denied_clients::{VIZ_SERVER, is_viz_prometheus, v
 use crate::checks::diagnosed::{incomplete, proxies, within};
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, linkerd, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::item::proxy_metrics::{Denied, ProxyMetrics};
 use crate::knowledge::MetricMeaning::{DeniedConnections, DeniedRequests};
 use crate::objects::Pod;
@@ -60,11 +60,8 @@ fn finding(ctx: &Context<'_>, pod: &Pod, message: String, mut denied: Vec<&Denie
 /// The step that shows who may connect to a port.
 fn policy_of(pod: &Pod, port: u16) -> Remedy {
     let target = format!("{}/{}:{port}", pod.metadata.namespace, pod.metadata.name);
-    Remedy::new().run(
-        StepKind::Command,
-        "Check which clients are authorized now",
-        meshdoctor().words("policy").arg(target.as_str()),
-    )
+    Remedy::new()
+        .command("Check which clients are authorized now", meshdoctor().words("policy").arg(target.as_str()))
 }
 
 fn remedy(pod: &Pod, metrics: &ProxyMetrics) -> Remedy {
@@ -79,7 +76,7 @@ fn remedy(pod: &Pod, metrics: &ProxyMetrics) -> Remedy {
         .unwrap_or_else(|| {
             "If a client should have access, add its identity or network to an AuthorizationPolicy".to_owned()
         });
-    policy_of(pod, most.map_or(0, |denied| denied.port)).step(StepKind::Note, act)
+    policy_of(pod, most.map_or(0, |denied| denied.port)).note(act)
 }
 
 /// Namespace and name of the ServiceAccount of an identity.
@@ -91,16 +88,14 @@ fn account(identity: &str) -> Option<(&str, &str)> {
 
 fn remedy_of_scrapes(pod: &Pod, port: u16) -> Remedy {
     policy_of(pod, port)
-        .run(
-            StepKind::Command,
+        .command(
             "If viz's Prometheus should have access, authorize it in the namespace of the pod",
             linkerd()
                 .words("viz allow-scrapes")
                 .option("--namespace", pod.metadata.namespace.as_str())
                 .pipe(kubectl().words("apply -f -")),
         )
-        .step(
-            StepKind::Note,
+        .note(
             "For another Prometheus, add its identity or network to an AuthorizationPolicy for the Server of the \
              port linkerd-admin",
         )

@@ -4,7 +4,7 @@ use crate::checks::diagnosed::{by_workload, growing, quoted, within};
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::EndedConnections;
 
 /// The number of quoted ports per workload.
@@ -39,13 +39,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(said.take(QUOTED))
         .remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "Check which clients are authorized now",
                     meshdoctor().words("policy").arg(target.unwrap_or_default()),
                 )
-                .step(
-                    StepKind::Note,
+                .note(
                     "If these clients should have access, add them to an AuthorizationPolicy. If the port does \
                      not serve HTTP, correct proxyProtocol of its Server",
                 ),

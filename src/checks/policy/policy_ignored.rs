@@ -25,8 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let why = with_noun(one.kind, &one.why);
             let noun = noun(one.kind);
             let remedy = match serves_a_gateway(survey, one) {
-                true => Remedy::new().step(
-                    StepKind::Note,
+                true => Remedy::new().note(
                     "Keep the route for its Gateway, and write a separate route for the Service or Server \
                      without this part",
                 ),
@@ -245,8 +244,7 @@ fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> 
             };
             finding.remedy(match read.protocol {
                 Protocol::Grpc => serve_grpc_as_http(server),
-                _ => Remedy::new().run(
-                    StepKind::Command,
+                _ => Remedy::new().command(
                     format!(
                         "If the port of Server {} speaks {}, set its proxyProtocol accordingly. Otherwise use a \
                          route of the matching kind",
@@ -271,17 +269,13 @@ fn authorizes(survey: &Survey<'_>, kind: Kind, route: &Meta) -> bool {
 /// The steps for HTTPRoutes on a Server that declares gRPC.
 fn serve_grpc_as_http(server: &Meta) -> Remedy {
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             format!("Declare HTTP/2 in Server {}, over which gRPC runs: HTTPRoutes then apply", server.name),
             on("patch", Kind::Server, server)
                 .words("--type=merge -p")
                 .arg(r#"{"spec":{"proxyProtocol":"HTTP/2"}}"#),
         )
-        .step(
-            StepKind::Note,
-            "Or replace the HTTPRoute by a GRPCRoute, and let its policies name that as their target",
-        )
+        .note("Or replace the HTTPRoute by a GRPCRoute, and let its policies name that as their target")
 }
 
 /// Rate limits on Servers of a protocol without requests.
@@ -313,13 +307,11 @@ fn limits(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
             .evidence(field(Kind::Server, &read.server.metadata, "spec.proxyProtocol", said))
             .remedy(
                 Remedy::new()
-                    .run(
-                        StepKind::Command,
+                    .command(
                         "If the port speaks HTTP, set the Server's proxyProtocol to HTTP/1, HTTP/2 or unknown",
                         on("edit", Kind::Server, &read.server.metadata),
                     )
-                    .run(
-                        StepKind::Command,
+                    .command(
                         format!("Otherwise delete the rate limit {}", meta.name),
                         on("delete", Kind::HTTPLocalRateLimitPolicy, meta),
                     ),

@@ -6,7 +6,7 @@ use super::survey::{Survey, about, about_parents, about_server, each, field, on,
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Finding, Remedy};
 use crate::model::policy::Objects;
 use crate::nearest::{closest, is_slip};
 use crate::objects::by_label::ByLabel;
@@ -122,8 +122,7 @@ fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPol
                 "spec.targetRef",
                 format!("Namespace {}", target.name),
             ))
-            .remedy(Remedy::new().run(
-                StepKind::Command,
+            .remedy(Remedy::new().command(
                 format!(
                     "Target the policy's own namespace, {}, or create the policy in namespace {} instead",
                     meta.namespace, target.name
@@ -219,12 +218,11 @@ fn finding(
     };
     let finding = about(ctx, kind, meta, message).evidence(field(kind, meta, path, said)).remedy(
         Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "List the candidates: policies apply only in their own namespace",
                 kubectl().words("get").arg(of.resource()).words("-A"),
             )
-            .run(StepKind::Command, act, correction),
+            .command(act, correction),
     );
     let finding = if targets.is_partial { finding.likely() } else { finding };
     let meant = similar.map(|similar| match of {

@@ -218,7 +218,7 @@ fn of_the_gateway_api((kind, meta): (Kind, &Meta), why: &str, voids: bool, of_ga
         (false, _) => ", and put filters for the Gateway into a separate route",
     };
     let act = format!("Remove {part} from the route{further}");
-    let remedy = Remedy::new().run(StepKind::Command, act, on("edit", kind, meta));
+    let remedy = Remedy::new().command(act, on("edit", kind, meta));
     if !voids {
         return remedy;
     }

@@ -7,7 +7,7 @@ use super::authorize;
 use super::survey::{field, on, rule_of, survey};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::events;
 use crate::model::owners::Owner;
 use crate::model::policy::{
@@ -143,13 +143,11 @@ fn redirected(
     let names = unready.iter().map(|pod| pod.metadata.name.clone()).collect();
     let forward = kubectl().namespace(namespace).words("port-forward").arg(format!("pod/{name}"));
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Request the path through a port-forward, which bypasses the proxy, and look for a redirect",
             forward.arg(format!("{port}:{port}")),
         )
-        .step(
-            StepKind::Note,
+        .note(
             "Write the target of the redirect as the path of the probe, often the same path with a slash at the end",
         );
     let finding = ctx
@@ -283,13 +281,13 @@ fn effect(
             format!("The kubelet's probe {asks} on port {port} {gets}: {because}"),
             match (inbound.taken_by, probed) {
                 (TakenBy::Server(server), Probed::Http(path, false)) if is_routed => {
-                    Remedy::new().run(StepKind::Command, step, authorize::probe(&server.metadata, path))
+                    Remedy::new().command(step, authorize::probe(&server.metadata, path))
                 }
                 (TakenBy::Server(server), Probed::Grpc) => {
                     let command = authorize::network(&server.metadata, "probes", "NODE_NETWORK");
-                    Remedy::new().run(StepKind::Command, step, command)
+                    Remedy::new().command(step, command)
                 }
-                _ => Remedy::new().step(StepKind::Note, step),
+                _ => Remedy::new().note(step),
             },
         ),
     };
@@ -367,8 +365,7 @@ fn opaque_server(server: &Server) -> Remedy {
         .words("--type=merge -p")
         .arg(r#"{"spec":{"proxyProtocol":"HTTP/1"}}"#);
     let act = "Declare the port as HTTP in the Server, since its probe is HTTP";
-    Remedy::new().run(StepKind::Command, act, declare).step(
-        StepKind::Note,
+    Remedy::new().command(act, declare).note(
         "If it has to stay as it is, authorize the nodes' addresses on the port with a NetworkAuthentication",
     )
 }
@@ -379,9 +376,7 @@ fn http2_server(server: &Server) -> Remedy {
         .words("--type=merge -p")
         .arg(r#"{"spec":{"proxyProtocol":"unknown"}}"#);
     let act = "Let the proxy detect the protocol: proxyProtocol unknown also serves HTTP/2 and its routes";
-    Remedy::new()
-        .run(StepKind::Command, act, detect)
-        .step(StepKind::Note, "Or use a tcpSocket probe, which only connects")
+    Remedy::new().command(act, detect).note("Or use a tcpSocket probe, which only connects")
 }
 
 fn quoted(event: &Event) -> Evidence {

@@ -8,7 +8,7 @@ use super::backends::ServiceKey;
 use super::survey::{about, field, set, test};
 use crate::checks::Context;
 use crate::checks::multicluster::links::is_mirror;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::objects::{DstOverride, Kind, Service, ServiceProfile};
 
 /// Findings about profiles of existing Services.
@@ -87,10 +87,7 @@ fn finding(
         .evidence(proof)
         .remedy(
             Remedy::new()
-                .step(
-                    StepKind::Note,
-                    "If another Service is intended, name it in spec.dstOverrides by its full name",
-                )
-                .run(StepKind::Command, "Otherwise remove the override", set(kind, meta, without)),
+                .note("If another Service is intended, name it in spec.dstOverrides by its full name")
+                .command("Otherwise remove the override", set(kind, meta, without)),
         )
 }

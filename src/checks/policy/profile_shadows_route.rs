@@ -6,7 +6,7 @@ use super::backends::ServiceKey;
 use super::survey::{about, defined, field, on, survey};
 use crate::checks::restart::listed;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::objects::{Kind, Route, Service, ServiceProfile};
 
 /// Annotations of a Service that only apply without a profile with routes.
@@ -81,17 +81,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(evidence)
             .remedy(
                 Remedy::new()
-                    .step(
-                        StepKind::Note,
+                    .note(
                         "Move the timeouts, retries and splits of the profile to routes or \
                                            annotations",
                     )
-                    .run(
-                        StepKind::Command,
-                        "Then delete the profile",
-                        on("delete", Kind::ServiceProfile, meta),
-                    )
-                    .run(StepKind::Command, CLIENTS, listed(ctx, None)),
+                    .command("Then delete the profile", on("delete", Kind::ServiceProfile, meta))
+                    .command(CLIENTS, listed(ctx, None)),
             ),
         );
     }

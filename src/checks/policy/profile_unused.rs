@@ -8,7 +8,7 @@ use super::survey::{about, defined, field, on, survey};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Finding, Remedy};
 use crate::item::Item;
 use crate::model::injection::INJECT;
 use crate::model::policy::profile_pattern_fault;
@@ -79,8 +79,7 @@ fn unread_routes(ctx: &Context<'_>, profile: &ServiceProfile) -> Option<Finding>
         );
         let evidence = faults.iter().map(|(_, path, text)| field(Kind::ServiceProfile, meta, path, *text));
         about(ctx, Kind::ServiceProfile, meta, message).parameter("routes").evidences(evidence).remedy(
-            Remedy::new().run(
-                StepKind::Command,
+            Remedy::new().command(
                 "Correct the regular expression",
                 on("edit", Kind::ServiceProfile, meta),
             ),
@@ -123,12 +122,8 @@ fn finding(ctx: &Context<'_>, meta: &Meta, domain: Option<&str>, message: String
         .evidence(field(Kind::ServiceProfile, meta, "metadata.name", meta.name.as_str()))
         .remedy(
             Remedy::new()
-                .step(
-                    StepKind::Note,
-                    format!("Create the profile again with the name SERVICE.NAMESPACE.svc.{domain}"),
-                )
-                .run(
-                    StepKind::Command,
+                .note(format!("Create the profile again with the name SERVICE.NAMESPACE.svc.{domain}"))
+                .command(
                     format!("Then delete ServiceProfile {}", meta.name),
                     on("delete", Kind::ServiceProfile, meta),
                 ),
@@ -159,13 +154,11 @@ fn without_address(ctx: &Context<'_>, meta: &Meta, service: &Service) -> Finding
         .evidence(field(Kind::ServiceProfile, meta, "metadata.name", meta.name.as_str()))
         .remedy(
             Remedy::new()
-                .step(
-                    StepKind::Note,
+                .note(
                     "For clients that need no single pod, create a Service with a ClusterIP for the same pods, let \
                      them call it, and create the profile with its name",
                 )
-                .run(
-                    StepKind::Command,
+                .command(
                     format!("Then delete ServiceProfile {}", meta.name),
                     on("delete", Kind::ServiceProfile, meta),
                 ),

@@ -3,7 +3,7 @@
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::RateLimited;
 
 /// The number of quoted limits per workload.
@@ -31,8 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "an HTTPLocalRateLimitPolicy rejects requests with 429: clients send more than it allows",
         )
         .evidences(said.take(QUOTED))
-        .remedy(Remedy::new().step(
-            StepKind::Note,
+        .remedy(Remedy::new().note(
             "If these clients should be served, raise the limit in the HTTPLocalRateLimitPolicy, or add an override",
         ))
     });

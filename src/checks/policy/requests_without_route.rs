@@ -4,7 +4,7 @@ use crate::checks::diagnosed::{by_number, by_workload, growing, quoted, within};
 use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::UnroutedRequests;
 
 /// The number of quoted ports per workload.
@@ -29,8 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let port = growth.grown.first().map_or("", |(series, _)| series.label("target_port"));
             format!("{}/{}:{port}", pod.metadata.namespace, pod.metadata.name)
         });
-        let remedy = Remedy::new().run(
-            StepKind::Command,
+        let remedy = Remedy::new().command(
             "List the routes of the Server",
             meshdoctor().words("policy").arg(target.unwrap_or_default()),
         );
@@ -42,8 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
         by_number(finding, events)
         .evidences(said.take(QUOTED))
-        .remedy(remedy.step(
-            StepKind::Note,
+        .remedy(remedy.note(
             "Add a route for the paths of these requests, with an AuthorizationPolicy for their clients",
         ))
     });

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::backends::{ServiceKey, is_of_streams, parents, routes, sent, served_by, traffic};
 use super::survey::{about, field, put, set, test};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 use crate::objects::{Kind, Meta, Route, Service};
 
 /// A backend without a namespace: the namespace that Linkerd uses, the intended one, and the rules that
@@ -85,8 +85,7 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, one: &Elsewhere<'_>) ->
         }))
         .evidence(service(own, "exists"))
         .evidence(service(namespace, if one.there { "also exists" } else { "does not exist" }))
-        .remedy(Remedy::new().run(
-            StepKind::Command,
+        .remedy(Remedy::new().command(
             format!("Set the intended namespace on the backend (namespace: {own})"),
             set(kind, meta, corrected(route, one)),
         ))

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::backends::{ServiceKey, is_of_streams, parents, routes, sent, served_by};
 use super::survey::{about, field, on, put, set, test};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Finding, Remedy};
 use crate::objects::service::ServicePort;
 use crate::objects::{Kind, Route, Service};
 
@@ -77,8 +77,7 @@ fn finding(
         .parameter(format!("{namespace}/{name}:{port}"))
         .evidences(named)
         .evidence(field(Kind::Service, &service.metadata, "spec.ports", declared.clone()))
-        .remedy(Remedy::new().run(
-            StepKind::Command,
+        .remedy(Remedy::new().command(
             format!("Name a port that the Service declares ({declared}) in backendRefs"),
             match target(service, port) {
                 Some(declared) => set(kind, meta, corrected(route, (service, port), rules, declared)),

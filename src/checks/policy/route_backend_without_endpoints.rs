@@ -9,7 +9,7 @@ use super::survey::{about, defined, field, on, put, set, test};
 use crate::checks::multicluster::links::is_mirror;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::objects::{BackendRef, EndpointSlice, Kind, Meta, Route, Service, ServiceProfile};
 
 /// The share that rules of a route send to a Service without endpoints.
@@ -117,16 +117,14 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, lost: &Lost<'_>) -> Fin
 fn remedy(kind: Kind, route: &Route, lost: &Lost<'_>) -> Remedy {
     let service = &lost.service.metadata;
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Check the endpoints of the Service: its selector may match no pod, or its pods are not ready",
             kubectl()
                 .namespace(&service.namespace)
                 .words("get endpointslices")
                 .option("-l", format!("kubernetes.io/service-name={}", service.name)),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "Until it has endpoints, set its weight to 0 in the route. Linkerd does not move a backend's \
              share to other backends automatically, not even with circuit breaking",
             set(kind, &route.metadata, without_share(route, lost)),
@@ -152,8 +150,7 @@ fn without_share(route: &Route, lost: &Lost<'_>) -> Vec<serde_json::Value> {
 }
 
 fn by_name(kind: Kind, route: &Meta) -> Remedy {
-    Remedy::new().run(
-        StepKind::Command,
+    Remedy::new().command(
         "Name the intended Service in backendRefs, with its namespace. A host outside of the cluster cannot \
          be a backend",
         on("edit", kind, route),

@@ -175,8 +175,7 @@ fn unseen(ctx: &Context<'_>, kind: Kind, meta: &Meta) -> Finding {
         noun = noun(kind)
     );
     about(ctx, kind, meta, message).remedy(
-        Remedy::new().run(StepKind::Command, "Check the controller's log", log(ctx)).step(
-            StepKind::Note,
+        Remedy::new().command("Check the controller's log", log(ctx)).note(
             "If the log does not mention routes, restart linkerd-destination: it looks for the kinds of routes only \
              when it starts",
         ),
@@ -196,13 +195,8 @@ fn behind(ctx: &Context<'_>, kind: Kind, meta: &Meta) -> Finding {
         .tie(Tie::Workload("Deployment".to_owned(), home.clone(), "linkerd-destination".to_owned()))
         .remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
-                    "Check the controller's log for failed or late status updates",
-                    log(ctx),
-                )
-                .run(
-                    StepKind::Command,
+                .command("Check the controller's log for failed or late status updates", log(ctx))
+                .command(
                     "If the log shows none, restart the controller, which then writes all missing statuses",
                     restart,
                 ),
@@ -332,8 +326,7 @@ fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, parent: &str, why: &Condi
 /// The repair. The status is read only if its reason has no known meaning.
 fn rejected(kind: Kind, meta: &Meta, why: &Condition) -> Remedy {
     let remedy = match meaning(why) {
-        UNKNOWN => Remedy::new().run(
-            StepKind::Command,
+        UNKNOWN => Remedy::new().command(
             "Read the status, in which the policy controller gives its reason",
             on("get", kind, meta).words("-o yaml"),
         ),
@@ -345,5 +338,5 @@ fn rejected(kind: Kind, meta: &Meta, why: &Condition) -> Remedy {
         }
         reason => correction(reason),
     };
-    remedy.run(StepKind::Command, act, on("edit", kind, meta))
+    remedy.command(act, on("edit", kind, meta))
 }

@@ -6,7 +6,7 @@ use super::backends::{attached, service_of};
 use super::server_http_on_tls_port::{describe, is_https, probed};
 use super::survey::{Survey, about, existing, field, on, survey};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::objects::{EgressNetwork, Kind, ParentRef, Route, Service, ServicePort};
 
 /// The port of HTTPS.
@@ -95,13 +95,11 @@ fn on_service(
         None => field(Kind::Service, &service.metadata, "spec.ports", describe(port)),
     };
     let remedy = Remedy::new()
-        .step(
-            StepKind::Note,
+        .note(
             "Serve plain HTTP on the port, and let clients call it without TLS: their proxies encrypt the connections \
              with mTLS, and apply the route",
         )
-        .step(
-            StepKind::Note,
+        .note(
             "Or replace the route by a TLSRoute, which selects backends by the server name of connections",
         );
     let severity = if by_probe.is_some() { Severity::Warning } else { Severity::Info };
@@ -130,18 +128,14 @@ fn on_network(ctx: &Context<'_>, (kind, route): (Kind, &Route), parent: &ParentR
     };
     let message = format!("Port 443 mostly carries TLS, in which proxies see no requests: {effect}");
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Remove the parent with port 443 from the route; it precedes a TLSRoute",
             on("edit", kind, &route.metadata),
         )
-        .step(
-            StepKind::Note,
-            format!(
-                "Then attach a TLSRoute with its hostnames to port 443 of EgressNetwork {name}: proxies read the \
+        .note(format!(
+            "Then attach a TLSRoute with its hostnames to port 443 of EgressNetwork {name}: proxies read the \
                  server name of TLS connections"
-            ),
-        );
+        ));
     let finding = about(ctx, kind, &route.metadata, message)
         .severity(if denies || kind == Kind::GRPCRoute { Severity::Warning } else { Severity::Info })
         .parameter(format!("{home}/{name}"))

@@ -6,7 +6,7 @@ use super::backends::{ServiceKey, attached, routes, service_of};
 use super::route_backend_port_undeclared::target;
 use super::survey::{about, field, on, put, set, test};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Finding, Remedy};
 use crate::objects::{Kind, Route, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -58,8 +58,7 @@ fn finding(
         .parameter(format!("{namespace}/{name}:{port}"))
         .evidence(field(kind, meta, "spec.parentRefs", format!("{name}, port {port}")))
         .evidence(field(Kind::Service, &service.metadata, "spec.ports", declared.clone()))
-        .remedy(Remedy::new().run(
-            StepKind::Command,
+        .remedy(Remedy::new().command(
             format!(
                 "Name a port that the Service declares ({declared}) in parentRefs, or no port for all of them"
             ),

@@ -55,20 +55,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The restart, and the upgrade if a later loss of the Lease would be noticed by nothing.
 fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Save the log of the policy controller for a bug report: it may contain why no replica takes the Lease",
             kubectl().namespace(namespace).words(
                 "logs -l linkerd.io/control-plane-component=destination -c policy --prefix --tail=200",
             ),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "Restart the policy controller, which takes the Lease within a minute",
             kubectl().namespace(namespace).words("rollout restart deployment/linkerd-destination"),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "Check that the Lease is renewed again",
             kubectl()
                 .namespace(namespace)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::backends::{parents, routes};
 use super::survey::{about, field, on};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Remedy};
 use crate::objects::Pod;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -47,18 +47,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::other(format!("pods of namespace {own}"), said))
         .remedy(
             Remedy::new()
-                .step(
-                    StepKind::Note,
-                    format!(
-                        "If the route is meant for all clients of the Service, create it in namespace {namespace}"
-                    ),
-                )
-                .run(StepKind::Command, format!("Then delete the route in namespace {own}"), on("delete", kind, meta))
-                .step(
-                    StepKind::Note,
-                    format!("If the route is meant for clients in namespace {own}, mesh them: the client's \
-                             proxy applies routes"),
-                ),
+                .note(format!(
+                    "If the route is meant for all clients of the Service, create it in namespace {namespace}"
+                ))
+                .command(format!("Then delete the route in namespace {own}"), on("delete", kind, meta))
+                .note(format!(
+                    "If the route is meant for clients in namespace {own}, mesh them: the client's \
+                             proxy applies routes"
+                )),
         )
     });
     Ok(findings.collect::<Vec<_>>().into())

@@ -7,7 +7,7 @@ use super::survey::{Survey, defined, rule_of, survey};
 use crate::checks::viz::{allowing, denies};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{kubectl, linkerd};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::{Extension, Scope};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
@@ -154,8 +154,7 @@ fn remedy(owner: &Owner, inbound: &Inbound<'_>, scrapers: &[Scraper<'_>]) -> Rem
     let mut remedy = Remedy::new();
     let taken = matches!(inbound.taken_by, TakenBy::Server(_));
     if scrapers.iter().any(|scraper| scraper.of_viz) && !taken {
-        remedy = remedy.run(
-            StepKind::Command,
+        remedy = remedy.command(
             "Authorize viz's Prometheus in the namespace of the pods",
             linkerd()
                 .words("viz allow-scrapes")
@@ -167,12 +166,11 @@ fn remedy(owner: &Owner, inbound: &Inbound<'_>, scrapers: &[Scraper<'_>]) -> Rem
         let act = "Add an AuthorizationPolicy for the Server that requires the service account of Prometheus";
         let known = scrapers.iter().find(|scraper| scraper.identity.is_some());
         remedy = match known.map(|scraper| scraper.pod) {
-            Some(pod) => remedy.run(
-                StepKind::Command,
+            Some(pod) => remedy.command(
                 act,
                 authorize::account(&server.metadata, (&pod.metadata.namespace, pod.spec.account())),
             ),
-            None => remedy.step(StepKind::Note, act),
+            None => remedy.note(act),
         };
     }
     if let Some(other) = scrapers.iter().find(|scraper| !scraper.of_viz) {
@@ -187,7 +185,7 @@ fn remedy(owner: &Owner, inbound: &Inbound<'_>, scrapers: &[Scraper<'_>]) -> Rem
                  addresses. Or mesh it, and require its service account"
             }
         };
-        remedy = remedy.step(StepKind::Note, step);
+        remedy = remedy.note(step);
     }
     remedy
 }

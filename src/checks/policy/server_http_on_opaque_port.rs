@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::survey::{Survey, about, field, on, survey};
 use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::policy::TakenBy;
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{Kind, Pod, Server};
@@ -78,8 +78,8 @@ fn finding(ctx: &Context<'_>, port: &OpaquePort<'_>) -> Finding {
         None => format!("set {LIST}: \"\" on the workload and on its Service"),
     };
     let remedy = Remedy::new()
-        .run(StepKind::Command, "Declare the port as opaque in the Server, too", declare)
-        .step(StepKind::Note, format!("Or, if its clients use HTTP and not TLS of their own, {otherwise}"));
+        .command("Declare the port as opaque in the Server, too", declare)
+        .note(format!("Or, if its clients use HTTP and not TLS of their own, {otherwise}"));
     about(ctx, Kind::Server, meta, message)
         .parameter(number.to_string())
         .evidence(field(Kind::Server, meta, "spec.proxyProtocol", declared))

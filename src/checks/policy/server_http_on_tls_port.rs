@@ -6,7 +6,7 @@ use super::backend_policy::behind;
 use super::survey::{Survey, about, field, on, survey};
 use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, Protocol, TakenBy, Workload, probe_port};
 use crate::model::refusal::LINKERDS;
@@ -145,11 +145,10 @@ fn finding(ctx: &Context<'_>, number: u16, port: &Port<'_>) -> Finding {
         true => "Declare TLS in the Server",
         false => "If the application serves TLS on the port, declare it in the Server",
     };
-    let remedy = Remedy::new().run(StepKind::Command, text, declare);
+    let remedy = Remedy::new().command(text, declare);
     let remedy = match port.admits_nodes || !port.is_probed {
         true => remedy,
-        false => remedy.step(
-            StepKind::Note,
+        false => remedy.note(
             "Authorize the nodes' addresses on the port with a NetworkAuthentication: probes of TLS ports are not \
              authorized automatically",
         ),

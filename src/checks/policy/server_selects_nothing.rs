@@ -121,7 +121,7 @@ fn impossible(ctx: &Context<'_>, server: &Server) -> Option<Finding> {
         _ => None,
     })?;
     let message = format!("The Server selects nothing: {why}. The Server and its policies have no effect");
-    let remedy = Remedy::new().run(StepKind::Command, step, on("edit", Kind::Server, meta));
+    let remedy = Remedy::new().command(step, on("edit", Kind::Server, meta));
     Some(
         about(ctx, Kind::Server, meta, message).evidence(field(Kind::Server, meta, path, why)).remedy(remedy),
     )
@@ -148,8 +148,7 @@ fn of_init_container(ctx: &Context<'_>, survey: &Survey<'_>, read: &ReadServer<'
     let change = serde_json::json!({"spec": {"port": port}}).to_string();
     let first = ctx.knowledge.policy_controller().first_with_init_container_ports();
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Use the number of the port in the Server",
             on("patch", Kind::Server, meta).words("--type=merge -p").arg(change),
         )
@@ -176,8 +175,7 @@ fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> 
                 meta.namespace
             ),
             field(Kind::Server, meta, "spec.podSelector", "matches nothing"),
-            remedy.step(
-                StepKind::Note,
+            remedy.note(
                 "Use the labels of the workload's pod template, in the Server's own \
                 namespace",
             ),
@@ -189,18 +187,13 @@ fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> 
                 read.port()
             ),
             field(Kind::Server, meta, "spec.port", read.port()),
-            remedy.step(
-                StepKind::Note,
-                format!(
-                    "Name the container's port {} in the pod template, or use the port number",
-                    read.port()
-                ),
-            ),
+            remedy.note(format!(
+                "Name the container's port {} in the pod template, or use the port number",
+                read.port()
+            )),
         ),
     };
-    about(ctx, Kind::Server, meta, message).evidence(evidence).remedy(remedy.run(
-        StepKind::Command,
-        format!("Correct Server {}", meta.name),
-        on("edit", Kind::Server, meta),
-    ))
+    about(ctx, Kind::Server, meta, message)
+        .evidence(evidence)
+        .remedy(remedy.command(format!("Correct Server {}", meta.name), on("edit", Kind::Server, meta)))
 }

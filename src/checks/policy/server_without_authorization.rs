@@ -11,7 +11,7 @@ use super::workload_without_authorization::{
 use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 use crate::model::availability::{Availability, ControlPlane};
 use crate::model::policy::{Authorization, Inbound, NetworkMatch, TakenBy};
 use crate::model::skipped::{IN, SkippedSubnets, skipped, skipped_subnets};
@@ -160,10 +160,10 @@ fn finding(
 fn remedy(meta: &Meta, has_access_policy: Option<bool>) -> Remedy {
     const WRITE: &str = "Write an AuthorizationPolicy for the Server's clients";
     if has_access_policy == Some(false) {
-        return Remedy::new().step(
-            StepKind::Note,
-            format!("{WRITE}. To restore connections at once, delete Server {} until then", meta.name),
-        );
+        return Remedy::new().note(format!(
+            "{WRITE}. To restore connections at once, delete Server {} until then",
+            meta.name
+        ));
     }
     let mut then =
         "Write an AuthorizationPolicy for the clients in the log, then set accessPolicy back to deny"
@@ -178,11 +178,10 @@ fn remedy(meta: &Meta, has_access_policy: Option<bool>) -> Remedy {
         .words("--type=merge -p")
         .arg(serde_json::json!({"spec": {"accessPolicy": "audit"}}).to_string());
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Set the Server to audit: all clients may connect, and the proxies log connections that no policy \
              authorizes",
             audit,
         )
-        .step(StepKind::Note, then)
+        .note(then)
 }

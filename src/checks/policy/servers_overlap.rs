@@ -6,7 +6,7 @@ use super::survey::{Survey, about, field, on, survey};
 use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
 use crate::command::{Command, kubectl};
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Finding, Remedy};
 use crate::objects::{Kind, Server};
 
 /// The Server that takes ports, the ignored one, and the workloads and ports.
@@ -81,13 +81,11 @@ fn remedy(survey: &Survey<'_>, winner: &Server, loser: &Server, by_age: bool) ->
     let harmless = if by_age { ". No client is affected" } else { "" };
     let namespace = &loser.metadata.namespace;
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             format!("If Server {effective} is the intended one, delete Server {ignored} and its policies{harmless}"),
             deleted(survey, loser),
         )
-        .run(
-            StepKind::Command,
+        .command(
             format!(
                 "If Server {ignored} is the intended one, first check that policies authorize its clients"
             ),
@@ -95,16 +93,14 @@ fn remedy(survey: &Survey<'_>, winner: &Server, loser: &Server, by_age: bool) ->
                 "get authorizationpolicies.policy.linkerd.io,serverauthorizations.policy.linkerd.io -o yaml",
             ),
         )
-        .run(
-            StepKind::Command,
+        .command(
             format!(
                 "Then, if Server {ignored} is the intended one, delete Server {effective} and its policies. Clients \
                  without an authorization for {ignored} are denied from then on"
             ),
             deleted(survey, winner),
         )
-        .step(
-            StepKind::Note,
+        .note(
             "If both are intended, narrow their podSelectors so that they select different pods",
         )
 }

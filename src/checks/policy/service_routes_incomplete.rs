@@ -7,7 +7,7 @@ use serde_json::json;
 use super::backends::{attached, service_of};
 use super::survey::{Survey, about, defined, field, on, put, set, survey};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::policy::{Outbound, OutboundIndex, OutboundObjects, RouteKind, Spoken, Timeouts};
 use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Meta, Route, Service};
 
@@ -152,15 +152,12 @@ fn without_hosts(kind: RouteKind, route: &Route) -> Remedy {
     let meta = &route.metadata;
     let of_others = route.spec.parent_refs.iter().any(|parent| !parent.is_a("", "Service"));
     let remedy = match of_others {
-        true => Remedy::new().step(
-            StepKind::Note,
-            "Put the parents that are not Services into a route of their own, with the host names",
-        ),
+        true => Remedy::new()
+            .note("Put the parents that are not Services into a route of their own, with the host names"),
         false => Remedy::new(),
     };
     let removed = json!([{"op": "remove", "path": "/spec/hostnames"}]).to_string();
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Remove the host names from the route. If its clients only call those hosts, leave them",
         on("patch", kind.kind(), meta).words("--type=json -p").arg(removed),
     )
@@ -191,5 +188,5 @@ fn with_default(
         "Add a rule without conditions, which sends all other requests to the Service{also}. To refuse \
          them, leave the route as it is"
     );
-    Remedy::new().run(StepKind::Command, act, set(kind.kind(), meta, [rule]))
+    Remedy::new().command(act, set(kind.kind(), meta, [rule]))
 }

@@ -91,8 +91,7 @@ fn of_service(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], service: &Se
          request or connection, so a session does not stay at one pod",
         meta.name
     );
-    let remedy = Remedy::new().step(
-        StepKind::Note,
+    let remedy = Remedy::new().note(
         "Let the application share its sessions among its pods, in a common store: then it needs no affinity",
     );
     let remedy = near
@@ -222,8 +221,7 @@ fn to_service(
             format!("{act}: the controller then selects the pod. Change the source manifest too"),
             kubectl().namespace(&meta.namespace).words(resource).operand(&meta.name).arg(value),
         )
-        .step(
-            StepKind::Note,
+        .note(
             "Routes and profiles of the Service then have no effect on requests of the controller; those of other \
              clients are not affected",
         );
@@ -243,10 +241,8 @@ fn in_ingress_mode(
         "The proxy of the ingress controller is in ingress mode: for requests with the header l5d-dst-override it \
          selects a pod of Service {name} itself, and the cookie for sticky sessions has no effect"
     );
-    let remedy = Remedy::new()
-        .step(StepKind::Note, "Remove the header l5d-dst-override from the configuration of this Ingress")
-        .step(
-            StepKind::Note,
+    let remedy =
+        Remedy::new().note("Remove the header l5d-dst-override from the configuration of this Ingress").note(
             format!("Or mesh the controller in the ordinary mode ({INJECT}: enabled), without that header"),
         );
     // The configuration of the header is not read.

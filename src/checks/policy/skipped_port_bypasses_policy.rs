@@ -143,13 +143,10 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, port: u16, one: &Bypassed<'_>) -> Re
         false => Some(others.as_deref().unwrap_or("")),
     };
     let first = match one.is_closed {
-        true => Remedy::new().step(
-            StepKind::Note,
-            format!(
-                "First authorize the clients of port {port}: no policy does, so the proxy denies all of them \
+        true => Remedy::new().note(format!(
+            "First authorize the clients of port {port}: no policy does, so the proxy denies all of them \
                  once it handles the port"
-            ),
-        ),
+        )),
         false => Remedy::new(),
     };
     let of_owner = |first| {
@@ -179,10 +176,8 @@ fn without_cni_port(ctx: &Context<'_>, first: Remedy, owner: &Owner, pods: &[Str
     let namespace = &ctx.namespaces().cni;
     let act = format!("Remove port {port} from ignoreInboundPorts of linkerd-cni's chart");
     let restart = kubectl().namespace(namespace).words("rollout restart daemonset/linkerd-cni");
-    let remedy = first.step(StepKind::ChartValue, act).run(
-        StepKind::Command,
-        "Restart the DaemonSet, which writes the new list to the nodes",
-        restart,
-    );
+    let remedy = first
+        .step(StepKind::ChartValue, act)
+        .command("Restart the DaemonSet, which writes the new list to the nodes", restart);
     remedy.with(renew(ctx, owner, pods, Needs::NewProxy, "only new pods get the new list"))
 }

@@ -6,7 +6,7 @@ use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, Unjudged, Upgrade};
 use crate::command::{Call, kubectl};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
 use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::control_plane;
@@ -310,11 +310,7 @@ pub(in crate::checks) fn test(path: impl Into<String>, value: impl Into<Value>) 
 /// Steps that correct an object, or delete it if it is not needed.
 pub(super) fn mend_or_delete(kind: Kind, meta: &Meta, mend: impl Into<String>) -> Remedy {
     let delete = format!("Or delete {kind} {}, if it is no longer needed", meta.name);
-    Remedy::new().run(StepKind::Command, mend, on("edit", kind, meta)).run(
-        StepKind::Command,
-        delete,
-        on("delete", kind, meta),
-    )
+    Remedy::new().command(mend, on("edit", kind, meta)).command(delete, on("delete", kind, meta))
 }
 
 /// The word for an object of a kind within a sentence: `the route`.

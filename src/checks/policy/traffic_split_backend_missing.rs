@@ -4,7 +4,7 @@ use super::survey::{about, defined, field, on};
 use super::traffic_split_ignored::is_adaptor;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::objects::{Deployment, Kind, Service, TrafficSplit, Workload};
 
 /// The name of the Deployment that sets the weights of TrafficSplits for a failover.
@@ -55,8 +55,7 @@ fn finding(
                 {"op": "replace", "path": format!("/spec/backends/{at}/service"), "value": short}
             ]);
             let patch = on("patch", Kind::TrafficSplit, meta).words("--type=json");
-            Remedy::new().run(
-                StepKind::Command,
+            Remedy::new().command(
                 "Write the name of the Service only. Change the source manifest too",
                 patch.option("-p", change.to_string()),
             )
@@ -68,24 +67,16 @@ fn finding(
                 split.spec.service
             );
             Remedy::new()
-                .step(StepKind::Note, route)
-                .run(
-                    StepKind::Command,
-                    "Then delete the TrafficSplit",
-                    on("delete", Kind::TrafficSplit, meta),
-                )
-                .step(
-                    StepKind::Note,
-                    format!("Or run the backend in namespace {namespace}, and name its Service there"),
-                )
+                .note(route)
+                .command("Then delete the TrafficSplit", on("delete", Kind::TrafficSplit, meta))
+                .note(format!("Or run the backend in namespace {namespace}, and name its Service there"))
         }
         (true, _) => Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "List the Services of the namespace",
                 kubectl().namespace(namespace).words("get services"),
             )
-            .step(StepKind::Note, format!("Create Service {name}, or correct spec.backends[{at}].service")),
+            .note(format!("Create Service {name}, or correct spec.backends[{at}].service")),
     };
     let other = (!of.is_empty() && of != namespace && exists(of))
         .then(|| Evidence::other(format!("Service {of}/{short}"), "exists in another namespace"));

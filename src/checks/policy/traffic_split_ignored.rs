@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::survey::{about, defined, field, on};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Remedy};
 use crate::model::control_plane::installed;
 use crate::objects::{Deployment, Kind, Pod, ServiceProfile, TrafficSplit, Workload};
 use crate::version::Minor;
@@ -66,12 +66,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              TrafficSplit, configure them for Gateway API routes"
         );
         let remedy = Remedy::new()
-            .step(StepKind::Note, route)
-            .run(StepKind::Command, "Then delete the TrafficSplit", on("delete", Kind::TrafficSplit, meta))
-            .step(
-                StepKind::Note,
-                "Or install the extension linkerd-smi, whose adaptor creates a ServiceProfile from it",
-            );
+            .note(route)
+            .command("Then delete the TrafficSplit", on("delete", Kind::TrafficSplit, meta))
+            .note("Or install the extension linkerd-smi, whose adaptor creates a ServiceProfile from it");
         findings.push(
             about(ctx, Kind::TrafficSplit, meta, message)
                 .evidence(field(Kind::TrafficSplit, meta, "spec.service", service))

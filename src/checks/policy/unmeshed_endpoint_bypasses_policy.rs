@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::backend_policy::behind;
 use super::survey::{field, survey};
 use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::model::injection::INJECT;
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, TakenBy, Workload};
@@ -113,10 +113,5 @@ fn finding(ctx: &Context<'_>, service: &Service, mixed: &Mixed<'_>) -> Finding {
         )
         .evidences(bare)
         .evidence(pod(mixed.meshed, "has linkerd-proxy".to_owned()))
-        .remedy(
-            remedy.step(
-                StepKind::Note,
-                "Otherwise change the Service's selector, so that it does not select them",
-            ),
-        )
+        .remedy(remedy.note("Otherwise change the Service's selector, so that it does not select them"))
 }

@@ -243,8 +243,7 @@ fn cluster_networks(ctx: &Context<'_>, survey: &Survey<'_>) -> Evidence {
 
 fn networks_remedy(ctx: &Context<'_>) -> Remedy {
     let home = &ctx.namespaces().control_plane;
-    let compared = Remedy::new().run(
-        StepKind::Command,
+    let compared = Remedy::new().command(
         "Compare the argument with clusterNetworks in linkerd-config, and find out what changed it",
         kubectl().namespace(home).words("get deployment/linkerd-destination -o yaml"),
     );
@@ -284,13 +283,11 @@ fn without_server<'e>(survey: &'e Survey<'_>, namespace: &'e str) -> impl Iterat
 
 fn remedy(namespace: &str) -> Remedy {
     Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Show the policy of each port and the authorized clients",
             meshdoctor().words("policy").arg(namespace),
         )
-        .step(
-            StepKind::Note,
+        .note(
             format!(
                 "Create a Server for each port with clients, with an AuthorizationPolicy that requires the service \
                  accounts of these clients. An example is in: {}",

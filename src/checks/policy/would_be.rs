@@ -8,7 +8,7 @@ use super::survey::{about, defined, field, noun, on, put, set, test};
 use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity};
 use crate::missing::Missing;
 use crate::model::policy::status::{BackendFault, ParentAnswer, Refused, StatusObjects, Statuses, Writes};
 use crate::model::policy::{Controller, Quirks, RouteKind};
@@ -287,13 +287,11 @@ impl PredictionInputs<'_, '_> {
         });
         finding.evidences(near).remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     format!("List the {}s of the namespace", wanted.info().kind),
                     kubectl().namespace(namespace).words("get").arg(wanted.resource()),
                 )
-                .run(
-                    StepKind::Command,
+                .command(
                     format!(
                         "Set the reference to {}, or create {} {namespace}/{name}",
                         match &correction {
@@ -388,7 +386,7 @@ pub(super) fn correction(reason: &str) -> &'static str {
 }
 
 fn corrected(kind: Kind, meta: &Meta, reason: &str) -> Remedy {
-    Remedy::new().run(StepKind::Command, correction(reason), on("edit", kind, meta))
+    Remedy::new().command(correction(reason), on("edit", kind, meta))
 }
 
 /// Parents of a Linkerd kind with a group that has no such kind: the policy controller ignores them,
@@ -420,11 +418,12 @@ pub(super) fn of_group(ctx: &Context<'_>, kind: RouteKind, route: &Route) -> Vec
             format!("group {said}, kind {of}, name {}", parent.name),
         ))
         .parameter(format!("{of} {}", parent.name))
-        .remedy(Remedy::new().run(
-            StepKind::Command,
-            format!("Set the group of the kind: group: {wanted}"),
-            on("edit", kind.kind(), meta),
-        ))
+        .remedy(
+            Remedy::new().command(
+                format!("Set the group of the kind: group: {wanted}"),
+                on("edit", kind.kind(), meta),
+            ),
+        )
     })
     .collect()
 }

@@ -3,7 +3,7 @@
 
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::{Kind, Scope};
 use crate::objects::ConfigMap;
 
@@ -22,13 +22,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(_) => return Ok(Verdict::fine()),
     };
     let remedy = Remedy::new()
-        .step(
-            StepKind::Note,
+        .note(
             "Start kube-apiserver with --requestheader-client-ca-file and the other flags of the aggregation \
              layer; on a managed cluster, contact the provider",
         )
-        .run(
-            StepKind::Command,
+        .command(
             "Check that the API server has published it",
             kubectl()
                 .namespace(NAMESPACE)

@@ -2,7 +2,7 @@
 
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Command, kubectl, linkerd};
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Severity, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::control_plane::components;
 use crate::objects::{ConfigMap, Deployment, Namespace};
@@ -16,8 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let object = format!("Namespace {name}");
     let finding = |message: &str| ctx.finding(Subject::object(Kind::Namespace, "", name), message);
     if let Some(since) = namespace.metadata.deletion_timestamp.get() {
-        let remedy = Remedy::new().run(
-            StepKind::Command,
+        let remedy = Remedy::new().command(
             "Wait until it is deleted; its conditions show what blocks the deletion",
             kubectl().words("get namespace").operand(name).words("-o").arg("jsonpath={.status.conditions}"),
         );
@@ -33,12 +32,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if !running.is_empty() {
         let names: Vec<&str> = running.iter().map(|c| c.deployment.metadata.name.as_str()).collect();
         let remedy = Remedy::new()
-            .step(
-                StepKind::Note,
-                "To change the release, upgrade the control plane instead of installing it again",
-            )
-            .run(
-                StepKind::Command,
+            .note("To change the release, upgrade the control plane instead of installing it again")
+            .command(
                 "Or uninstall it first, once no workload has a proxy",
                 linkerd().control_plane(name).words("uninstall").pipe(kubectl().words("delete -f -")),
             );
@@ -53,8 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     if config.is_some() {
-        let remedy = Remedy::new().run(
-            StepKind::Command,
+        let remedy = Remedy::new().command(
             "List the other objects in it, then delete it",
             Command::lines([
                 kubectl().namespace(name).words("get all,configmaps,secrets"),
@@ -79,9 +73,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 object,
                 format!("no Deployment of a control plane, no ConfigMap linkerd-config in {name}"),
             ))
-            .remedy(Remedy::new().step(
-                StepKind::Note,
-                "If you did not create it for Helm or for the issuer certificate, find out its owner",
-            ));
+            .remedy(
+                Remedy::new().note(
+                    "If you did not create it for Helm or for the issuer certificate, find out its owner",
+                ),
+            );
     Ok(vec![finding].into())
 }

@@ -2,7 +2,7 @@
 
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::components;
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -59,18 +59,15 @@ fn leftover(ctx: &Context<'_>, kind: Kind, meta: &Meta, in_use: bool) -> Finding
             "another control plane owns this object: a cluster supports only one, because both have objects \
              with the same names",
             "in-use",
-            Remedy::new().step(
-                StepKind::Note,
-                "Use the existing control plane, or uninstall it before installing another one",
-            ),
+            Remedy::new()
+                .note("Use the existing control plane, or uninstall it before installing another one"),
         )
     } else {
         (
             "an earlier installation left this object behind: creating it again fails, and Helm does not \
              adopt objects that it did not create",
             "left",
-            Remedy::new().run(
-                StepKind::Command,
+            Remedy::new().command(
                 "Delete the leftover object, once nothing uses that control plane",
                 kubectl().words("delete").arg(kind.resource()).operand(&meta.name),
             ),
@@ -109,8 +106,7 @@ fn refusing(
     });
     let (webhook, service) = gone?;
     let object = format!("{kind} {}", meta.name);
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         "Delete it: it has no backend, and an installation creates its own",
         kubectl().words("delete").arg(kind.resource()).operand(&meta.name),
     );

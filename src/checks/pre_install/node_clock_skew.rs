@@ -6,7 +6,7 @@ use crate::checks::certificates::synchronized;
 use crate::checks::{Context, Judgement};
 use crate::command::{Command, Line, kubectl, program};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{Item, Kind};
 use crate::objects::Node;
 
@@ -96,11 +96,10 @@ fn this_clock(ctx: &Context<'_>, off: &[Off<'_>]) -> Finding {
         .likely()
         .parameter("this-clock")
         .evidences(off.iter().map(|off| off.evidence(ctx.now())))
-        .remedy(Remedy::new().run(
-            StepKind::Command,
-            "Check whether this machine's clock is synchronized",
-            program("timedatectl"),
-        ))
+        .remedy(
+            Remedy::new()
+                .command("Check whether this machine's clock is synchronized", program("timedatectl")),
+        )
 }
 
 fn of_node(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
@@ -112,8 +111,7 @@ fn of_node(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
          so new certificates are not valid there yet"
     };
     let remedy = synchronized(ctx, Remedy::new(), Some(off.name))
-        .run(
-            StepKind::Command,
+        .command(
             "Compare the time with the node's Lease, which its kubelet renews every 10 seconds by the node's \
              clock",
             Command::lines([
@@ -127,8 +125,7 @@ fn of_node(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
                     .into(),
             ]),
         )
-        .step(
-            StepKind::Note,
+        .note(
             "If its kubelet reports less often than every 5 minutes (nodeStatusReportFrequency), ignore this \
              finding",
         );
@@ -146,5 +143,5 @@ fn late_report(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
         .explains_nothing()
         .parameter("late-report")
         .evidence(off.evidence(ctx.now()))
-        .remedy(Remedy::new().step(StepKind::Note, "Wait: the next heartbeat follows within minutes"))
+        .remedy(Remedy::new().note("Wait: the next heartbeat follows within minutes"))
 }

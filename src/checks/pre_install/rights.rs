@@ -2,7 +2,7 @@
 
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::ReviewStatus;
 use crate::item::{Access, Scope};
 use crate::missing::Missing;
@@ -51,9 +51,8 @@ pub(super) fn missing_rights(
         .fails_rows(denied.iter().filter_map(|(right, _, _)| right.row))
         .remedy(
             Remedy::new()
-                .step(StepKind::Note, "Have a user with cluster-admin permissions install Linkerd")
-                .run(
-                    StepKind::Command,
+                .note("Have a user with cluster-admin permissions install Linkerd")
+                .command(
                     "Or have such a user grant you cluster-admin for the installation, since a user can create only \
                      roles whose permissions the user holds. kubectl auth whoami shows your name",
                     kubectl()

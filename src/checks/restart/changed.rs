@@ -3,7 +3,7 @@
 
 use crate::checks::Context;
 use crate::command::{Command, Line, kubectl};
-use crate::finding::{Remedy, Restarts, StepKind};
+use crate::finding::{Remedy, Restarts};
 use crate::objects::{DaemonSet, Deployment, Pod, StatefulSet, Workload};
 
 use super::one::ONE_AT_A_TIME;
@@ -32,18 +32,14 @@ pub(in crate::checks) fn after_change(
     let target = format!("{word}/{name}");
     if workload.spec.paused {
         let resume = kubectl().namespace(namespace).words("rollout resume").operand(target);
-        return remedy.run(
-            StepKind::Command,
-            "Resume the paused rollout: no pod gets the new template before",
-            resume,
-        );
+        return remedy.command("Resume the paused rollout: no pod gets the new template before", resume);
     }
     if strategy.has_partition() {
         let patch = r#"{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}"#;
         let patch =
             kubectl().namespace(namespace).words("patch").operand(target).words("--type merge -p").arg(patch);
         let text = "Set the partition of the update strategy to 0: pods below it keep the old template";
-        return remedy.run(StepKind::Command, text, patch);
+        return remedy.command(text, patch);
     }
     if !strategy.waits_for_deletion() {
         return remedy;
@@ -57,14 +53,12 @@ pub(in crate::checks) fn after_change(
     let delete = |pod: &Pod| kubectl().namespace(namespace).words("delete pod").operand(&pod.metadata.name);
     let mut lines: Vec<Line> = own.map(|pod| Line::from(delete(pod))).collect();
     if lines.is_empty() {
-        return remedy.step(StepKind::Note, ONE_AT_A_TIME);
+        return remedy.note(ONE_AT_A_TIME);
     }
     if lines.len() <= LINES {
-        return remedy
-            .run(StepKind::Command, ONE_AT_A_TIME, Command::lines(lines))
-            .restarting(Restarts::Workloads);
+        return remedy.command(ONE_AT_A_TIME, Command::lines(lines)).restarting(Restarts::Workloads);
     }
     let left = lines.split_off(LINES).len();
     let text = format!("{ONE_AT_A_TIME}. These are the first; {left} more pods follow");
-    remedy.run(StepKind::Command, text, Command::lines(lines))
+    remedy.command(text, Command::lines(lines))
 }

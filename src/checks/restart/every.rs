@@ -11,7 +11,7 @@ use crate::checks::quota::{Obstacle, QuotaRefusal};
 use crate::checks::upgrade::{cli_of, injector_awaited, release_of_cli};
 use crate::checks::words::some;
 use crate::command::{Call, Command, Line, kubectl};
-use crate::finding::{Remedy, Restarts, StepKind};
+use crate::finding::{Remedy, Restarts};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::objects::Pod;
@@ -106,11 +106,7 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Owned
             OwnedPods::Without(_) | OwnedPods::After(..) if has_left_out => return remedy,
             OwnedPods::Everywhere | OwnedPods::Without(_) | OwnedPods::After(..) => None,
         };
-        return remedy.run(
-            StepKind::Command,
-            format!("{act}. This command lists their pods"),
-            listed(ctx, node),
-        );
+        return remedy.command(format!("{act}. This command lists their pods"), listed(ctx, node));
     }
     let cli = match of {
         OwnedPods::After(_, release) => Some(release.to_string()),
@@ -155,11 +151,7 @@ pub(in crate::checks) fn of_namespaces(
                 .words("get pods")
                 .words("-o custom-columns=POD:.metadata.name,OWNER:.metadata.ownerReferences[*].name")
         });
-        return remedy.run(
-            StepKind::Command,
-            format!("{act}. This command lists their pods"),
-            Command::lines(lines),
-        );
+        return remedy.command(format!("{act}. This command lists their pods"), Command::lines(lines));
     }
     found.retain(|owner, _| !rollouts.is_in_template(owner));
     if found.is_empty() { remedy } else { of_workloads(ctx, remedy, Needs::NewPods, act, &found) }
@@ -343,14 +335,14 @@ impl EveryStep {
             self.namespaces.iter().flat_map(|(namespace, meshed)| meshed.lines(namespace)).collect();
         let text = self.text(act, lines.len().saturating_sub(LINES));
         if lines.is_empty() {
-            return remedy.step(StepKind::Note, text);
+            return remedy.note(text);
         }
         let is_complete = lines.len() <= LINES
             && self.by_hand.is_empty()
             && self.in_git.is_empty()
             && self.of_kubelets.is_empty()
             && self.of_others.is_empty();
-        let remedy = remedy.run(StepKind::Command, text, Command::lines(lines.into_iter().take(LINES)));
+        let remedy = remedy.command(text, Command::lines(lines.into_iter().take(LINES)));
         if is_complete { remedy.restarting(Restarts::Workloads) } else { remedy }
     }
 }

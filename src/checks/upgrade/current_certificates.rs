@@ -10,7 +10,7 @@ use crate::chart::values::Values;
 use crate::checks::Context;
 use crate::checks::trust_roots::may_store_others;
 use crate::command::{Command, Line, program};
-use crate::finding::{Remedy, Step, StepKind};
+use crate::finding::{Remedy, Step};
 use crate::objects::Secret;
 
 /// The files that the commands write.
@@ -87,12 +87,12 @@ impl KeptCertificates {
             }
         };
         let command = Command::lines(self.lines(ctx)).whole();
-        remedy.run(StepKind::Command, format!("Write the current {what}"), command)
+        remedy.command(format!("Write the current {what}"), command)
     }
 
     /// Adds the step that deletes the files of the issuer.
     pub(super) fn delete_files(self, remedy: Remedy) -> Remedy {
-        if self.issuer { remedy.run(StepKind::Command, DELETION, deletion()) } else { remedy }
+        if self.issuer { remedy.command(DELETION, deletion()) } else { remedy }
     }
 }
 

@@ -108,39 +108,27 @@ impl Stored {
             .operand(STORED_VALUES)
             .arg(format!("linkerd.io/control-plane-ns={home}"));
         let remedy = match self.has_config {
-            true => remedy.run(
-                StepKind::Command,
-                "Print the values in effect",
-                entry(ctx, "get configmap linkerd-config", "values"),
-            ),
+            true => remedy
+                .command("Print the values in effect", entry(ctx, "get configmap linkerd-config", "values")),
             false => remedy,
         };
         remedy
-            .step(
-                StepKind::Note,
-                format!(
-                    "Write to {OVERRIDES_FILE} the values that you set at the installation, with {needed}. \
+            .note(format!(
+                "Write to {OVERRIDES_FILE} the values that you set at the installation, with {needed}. \
                      Leave out all others, in particular versions: they would override the target's"
-                ),
-            )
-            .run(
-                StepKind::Command,
-                "Create the Secret from that file",
-                Command::lines([written(ctx), Line::from(label)]),
-            )
+            ))
+            .command("Create the Secret from that file", Command::lines([written(ctx), Line::from(label)]))
     }
 
     /// The steps that render the control plane at its own release, with its current values and issuer.
     pub(in crate::checks) fn rendered_again(&self, ctx: &Context<'_>, way: &Upgrade<'_>) -> Remedy {
         let none = Options::none();
         Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "Write the current values, trust anchors and issuer to files",
                 Command::lines(files(ctx, &none)).whole(),
             )
-            .run(
-                StepKind::Command,
+            .command(
                 format!(
                     "Apply the control plane of the installed release again; with it the CLI writes the \
                      Secret. Do this before you install the CLI of {}",
@@ -148,11 +136,7 @@ impl Stored {
                 ),
                 guarded(Some(&way.from), install(ctx, &none)),
             )
-            .run(
-                StepKind::Command,
-                "Delete the files: one of them is the issuer's private key",
-                deletion(&none),
-            )
+            .command("Delete the files: one of them is the issuer's private key", deletion(&none))
     }
 }
 
@@ -187,15 +171,13 @@ pub(super) fn corrected(ctx: &Context<'_>, remedy: Remedy, words: &str) -> Remed
     let stored = stored.pipe(program("base64").words("-d")).to_file(OVERRIDES_FILE);
     let deleted = program("rm").words("-f").arg(OVERRIDES_FILE);
     remedy
-        .run(
-            StepKind::Command,
+        .command(
             "Write the stored values to a file, which then contains the issuer's private key. `linkerd upgrade` reads \
              them first and rejects the invalid value, so --set cannot correct it",
             Command::lines([private, stored]).whole(),
         )
         .step(StepKind::ChartValue, format!("In {OVERRIDES_FILE}, {words}"))
-        .run(
-            StepKind::Command,
+        .command(
             "Write the corrected values back, and delete the file",
             written(ctx).and(deleted),
         )

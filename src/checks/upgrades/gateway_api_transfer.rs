@@ -64,8 +64,7 @@ impl<'a> HeldDefinitions<'a> {
     pub(super) fn handed_over(&self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         let (mark, keep) = self.owner.mark();
         let annotate = || kubectl().words("annotate --overwrite crd").operands(self.names.iter().copied());
-        let remedy = remedy.run(
-            StepKind::Command,
+        let remedy = remedy.command(
             "Keep the Gateway API CRDs when the chart linkerd-crds stops managing them: none of its \
              releases is new enough",
             annotate().arg(format!("{mark}={keep}")),
@@ -77,8 +76,7 @@ impl<'a> HeldDefinitions<'a> {
         };
         let remedy = match in_git {
             None => match release_of_crds(ctx) {
-                Some(release) => remedy.run(
-                    StepKind::Command,
+                Some(release) => remedy.command(
                     "Set the chart to leave them out, at the installed version",
                     left_out(ctx, release),
                 ),
@@ -96,8 +94,7 @@ impl<'a> HeldDefinitions<'a> {
                         LEFT_OUT.join(", ")
                     ),
                 };
-                remedy.step(StepKind::ChartValue, text).run(
-                    StepKind::Command,
+                remedy.step(StepKind::ChartValue, text).command(
                     format!("Sync it with {owner}, and wait until the sync is complete"),
                     gitops::taken(owner),
                 )
@@ -106,8 +103,7 @@ impl<'a> HeldDefinitions<'a> {
         let gone = [HELM_RELEASE, HELM_NAMESPACE, CREATED_BY].map(|key| format!("{key}-"));
         let labels = OF_LINKERD.map(|key| format!("{key}-"));
         let label = kubectl().words("label crd").operands(self.names.iter().copied());
-        remedy.run(
-            StepKind::Command,
+        remedy.command(
             "Mark them as no longer managed by Linkerd: otherwise `linkerd uninstall` lists them",
             Command::lines([
                 annotate().operands(gone.iter().map(String::as_str).map(Arg::from)),

@@ -54,7 +54,7 @@ fn reviewed(remedy: Remedy, kind: StepKind, text: String, owner: GitOps<'_>) -> 
 /// Adds the step that syncs a change in Git.
 pub(in crate::checks) fn synced(remedy: Remedy, owner: GitOps<'_>) -> Remedy {
     let text = format!("Sync it with {owner}, and wait until the sync is complete");
-    remedy.run(StepKind::Command, text, taken(owner))
+    remedy.command(text, taken(owner))
 }
 
 /// The command that syncs from Git and waits.

@@ -11,7 +11,7 @@ use crate::checks::multicluster::links::{
 };
 use crate::checks::upgrade::guarded;
 use crate::command::{Call, Command, Line, helm_set, kubectl, meshdoctor};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::knowledge::MirrorKind;
 use crate::model::owners::Owner;
@@ -120,11 +120,7 @@ pub(super) fn awaited(remedy: Remedy, controllers: &[ChartController<'_>]) -> Re
         return remedy;
     }
     let wait = |one: &ChartController<'_>| Line::from(one.rollout("rollout status").words("--timeout=10m"));
-    remedy.run(
-        StepKind::Command,
-        "Wait for the controllers of the links",
-        Command::lines(controllers.iter().map(wait)),
-    )
+    remedy.command("Wait for the controllers of the links", Command::lines(controllers.iter().map(wait)))
 }
 
 /// The phase that follows the upgrade of the multicluster extension: the Links of the release, then the
@@ -147,8 +143,7 @@ pub(super) fn phase(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<Phase> {
         }));
     }
     let remedy = match links.as_slice() {
-        [] => Remedy::new().step(
-            StepKind::Note,
+        [] => Remedy::new().note(
             "Create each Link again, with the CLI of this release and the existing link names: \
              https://linkerd.io/2/tasks/upgrading-multicluster/",
         ),
@@ -157,8 +152,7 @@ pub(super) fn phase(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<Phase> {
     let replaced: Vec<&ChartController<'_>> =
         controllers.iter().filter(|one| one.legacy().is_some()).collect();
     let remedy = replaced.iter().fold(remedy, |remedy, one| {
-        remedy.run(
-            StepKind::Command,
+        remedy.command(
             single_controller(one.link),
             guarded(Some(to), unlink_controller(one.namespace, one.link)),
         )

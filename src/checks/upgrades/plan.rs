@@ -130,24 +130,20 @@ fn before(
 ) -> Phase {
     let json = format!("json={}", numbers_before(target));
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Repair what this lists first: an upgrade does not fix today's problems, and they hide those that it \
              causes",
             meshdoctor().words("check --fail-on warning"),
         )
-        .run(
-            StepKind::Command,
+        .command(
             format!("Save the current state, redacted, for a later comparison with {}", own("diff")),
             meshdoctor().words("collect --output").arg(bundle_before(target)),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "Save the numbers of proxies (failures, latency, memory), at a time with the usual traffic",
             meshdoctor().words("check --proxies=2m --fail-on never --output").arg(json),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "Check that no certificate expires before the data plane is upgraded: renew those that this \
              lists first",
             meshdoctor().words("check --only certificates --fail-on warning"),
@@ -168,7 +164,7 @@ fn heeded(ctx: &Context<'_>, remedy: Remedy, from: &LinkerdVersion, to: &Linkerd
         ctx.knowledge.upgrades().notes_between(between).filter(|row| row.cni.is_none_or(|only| only == cni));
     rows.fold(remedy, |remedy, row| {
         let when = if row.is_certain(between) { "With" } else { "Perhaps with" };
-        remedy.step(StepKind::Note, format!("{when} {to} {}", row.what))
+        remedy.note(format!("{when} {to} {}", row.what))
     })
 }
 
@@ -195,30 +191,25 @@ fn cli_and_crds(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) -
     let origin = ctx.knowledge.channels().origin(to);
     let remedy = match origin {
         _ if !reached.needs_cli(to) => Remedy::new(),
-        Some(_) => Remedy::new().run(StepKind::Command, act, install(ctx.knowledge, to)),
+        Some(_) => Remedy::new().command(act, install(ctx.knowledge, to)),
         None => Remedy::new().step(StepKind::Command, format!("{act}, from its vendor")),
     };
     let remedy = match origin.and_then(|origin| origin.license.as_deref()) {
-        Some(variable) => remedy.step(
-            StepKind::Note,
-            format!(
-                "Have the license key ready: the CLI reads it from {variable}, the chart from its \
+        Some(variable) => remedy.note(format!(
+            "Have the license key ready: the CLI reads it from {variable}, the chart from its \
              value license"
-            ),
-        ),
+        )),
         None => remedy,
     };
     let remedy = release::crds(ctx, remedy, to);
     let remedy = match keeps_gateway_api(ctx, to, reached) {
-        true => remedy.step(
-            StepKind::Note,
+        true => remedy.note(
             "--reuse-values keeps the Gateway API CRDs in the Helm release that holds them. Without it, \
              and without their annotation helm.sh/resource-policy=keep, Helm deletes them with every route",
         ),
         false => remedy,
     };
-    let remedy = remedy.step(
-        StepKind::Note,
+    let remedy = remedy.note(
         "From here on keep the CRDs, even in a rollback: older ones may lack a version in which objects \
          are stored by now",
     );
@@ -249,19 +240,17 @@ fn mark_of_crds(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<String> {
 
 fn control_plane(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion)) -> Remedy {
     let remedy = release::control_plane(ctx, heeded(ctx, Remedy::new(), from, to), (from, to));
-    let remedy = remedy.run(
-        StepKind::Command,
+    let remedy = remedy.command(
         "Watch the rollout: each Deployment completes, and new pods get a proxy and start",
         watched(ctx),
     );
     let checked = linkerd().control_plane(&ctx.namespaces().control_plane).words("check");
-    let remedy = remedy.run(StepKind::Command, "Run linkerd check", checked);
+    let remedy = remedy.command("Run linkerd check", checked);
     let all = meshdoctor().words("check");
     let (remedy, all) = match mirrors::link_version_changes(ctx, from, to) {
         false => (remedy, all),
         true => (
-            remedy.step(
-                StepKind::Note,
+            remedy.note(
                 "Until the next step installs the Link CRD of this release, linkerd check fails on it and \
                  existing links keep working",
             ),
@@ -298,13 +287,10 @@ fn extensions(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion))
     // What the release of viz brings itself ends with a later one, and no step of this phase repairs it.
     let later = first_with_ports(ctx, to).filter(|_| names.contains(&"viz"));
     let remedy = match &later {
-        Some(later) => remedy.step(
-            StepKind::Note,
-            format!(
-                "viz of {to} does not scrape the renamed ports of the control plane (viz-scrape-mismatch): \
+        Some(later) => remedy.note(format!(
+            "viz of {to} does not scrape the renamed ports of the control plane (viz-scrape-mismatch): \
                  viz of {later} or later does"
-            ),
-        ),
+        )),
         None => remedy,
     };
     if checked.is_empty() {
@@ -342,15 +328,14 @@ fn no_return(release: &LinkerdVersion) -> String {
 fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion, target: &LinkerdVersion) -> Remedy {
     let act = "Restart meshed workloads, one namespace at a time: each pod gets the new proxy when it is \
      created";
-    let remedy = Remedy::new().step(StepKind::Note, no_return(release));
+    let remedy = Remedy::new().note(no_return(release));
     let controllers = mirrors::chart_controllers(ctx, release);
     let successors: Vec<_> = controllers.iter().filter(|one| one.legacy().is_some()).collect();
     let is_gone = |owner: &Owner| successors.iter().any(|one| one.replaces(owner));
     let remedy = restart::meshed_after(ctx, remedy, act, &is_gone, release);
     let remedy = match successors.is_empty() {
         true => remedy,
-        false => remedy.run(
-            StepKind::Command,
+        false => remedy.command(
             "Restart the chart's controllers, which replaced those that `linkerd multicluster link` created",
             Command::lines(successors.iter().map(|one| one.restart())),
         ),
@@ -371,8 +356,7 @@ fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion, target: &LinkerdVersi
 /// The phase of linkerd-cni, if it is installed and older than the version of the release or of `--to-cni`.
 fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) -> Option<Phase> {
     let plugin = reached.next_plugin(ctx, to)?;
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         format!("Check what linkerd-cni {plugin} changes on these nodes"),
         meshdoctor()
             .words("check --to-cni")
@@ -380,13 +364,10 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
             .words("--only cni-plugin-upgrade-hazard"),
     );
     let remedy = match ctx.knowledge.cni_plugin().is_beyond(&plugin) {
-        true => remedy.step(
-            StepKind::Note,
-            format!(
-                "The changes of {plugin} are not known to this version: read its release notes, and \
+        true => remedy.note(format!(
+            "The changes of {plugin} are not known to this version: read its release notes, and \
              try it on one node first"
-            ),
-        ),
+        )),
         false => remedy,
     };
     let installer = ctx.optional_list::<DaemonSet>().iter().find(|set| cni::is_installer(set));
@@ -404,12 +385,10 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         let rollout = of_it(home().words("rollout status")).words("--timeout=15m");
         let images =
             of_it(home().words("get")).words("-o").arg("jsonpath={.spec.template.spec.containers[*].image}");
-        remedy.run(StepKind::Command, "Wait until it is ready on every node", rollout).shown_by(
-            Command::lines([
-                images.pipe(program("grep").words("-F").arg(plugin.to_string())),
-                meshdoctor().words("check --only cni").into(),
-            ]),
-        )
+        remedy.command("Wait until it is ready on every node", rollout).shown_by(Command::lines([
+            images.pipe(program("grep").words("-F").arg(plugin.to_string())),
+            meshdoctor().words("check --only cni").into(),
+        ]))
     });
     Some(Phase {
         title: format!("linkerd-cni to {plugin}"),

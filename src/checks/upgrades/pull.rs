@@ -6,7 +6,7 @@ use super::Upgrade;
 use super::target_images::{PodOwner, TargetImages};
 use crate::checks::Context;
 use crate::command::{Command, Line, kubectl, program};
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Remedy};
 use crate::model::cni;
 use crate::model::installed::COMPONENT;
 use crate::objects::{Meta, Pod};
@@ -65,11 +65,7 @@ pub(super) fn tried(
         images.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
     );
     let delete = kubectl().namespace(home).words("delete pods -l").arg(LABEL);
-    remedy.run(StepKind::Command, text, Command::lines(run.chain(shown))).run(
-        StepKind::Command,
-        "Delete the pods of this test",
-        delete,
-    )
+    remedy.command(text, Command::lines(run.chain(shown))).command("Delete the pods of this test", delete)
 }
 
 /// The images of the control plane and of linkerd-cni that a release changes, in order.

@@ -208,13 +208,11 @@ pub(super) fn pruned(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> 
     }
     let prune = linkerd().control_plane(&ctx.namespaces().control_plane).words("prune");
     remedy
-        .run(
-            StepKind::Command,
+        .command(
             "Write leftovers of earlier releases, which this one no longer has, to a file",
             guarded(Some(to), prune.to_file(LEFTOVERS)),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "If the file lists objects, remove from it what you use, and delete the rest. Deleting a \
              CustomResourceDefinition deletes its objects",
             kubectl().words("delete -f").arg(LEFTOVERS),

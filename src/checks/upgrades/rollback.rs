@@ -8,7 +8,7 @@ use crate::checks::Context;
 use crate::checks::upgrade::{CONTROL_PLANE, RenderedTo, chart_number, managed_by, to_release};
 use crate::checks::versions::cli_install::install;
 use crate::command::{Arg, Command, Line, helm, kubectl, linkerd, meshdoctor, program};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::knowledge::{Between, RetypedValue};
 use crate::model::managed_by::{Installer, Release};
 use crate::version::LinkerdVersion;
@@ -19,26 +19,18 @@ const OVERRIDES: &str = "linkerd-config-overrides";
 /// The rollback phase: `from` is the installed release, `hops` the target releases in order. Reads
 /// `deployments.apps`.
 pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> Phase {
-    let remedy = Remedy::new().step(
-        StepKind::Note,
+    let remedy = Remedy::new().note(
         "Until the data plane restarts, only the control plane can be rolled back, by one release: proxies \
          of that release still run",
     );
     let by = managed_by(ctx);
     let remedy = match (by.gitops, by.installer) {
         (Some(owner), _) => remedy
-            .step(
-                StepKind::Note,
-                format!(
-                    "In Git, revert only the change of the control plane that \
+            .note(format!(
+                "In Git, revert only the change of the control plane that \
              {owner} applied"
-                ),
-            )
-            .run(
-                StepKind::Command,
-                format!("Sync it with {owner}, and wait until the sync is complete"),
-                taken(owner),
-            ),
+            ))
+            .command(format!("Sync it with {owner}, and wait until the sync is complete"), taken(owner)),
         (None, Some(Installer::Release(release))) => {
             let before = match hops {
                 [.., before, _] => before,
@@ -51,34 +43,27 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
             before.zip(hops).fold(remedy, |remedy, (before, at)| {
                 let remedy = with_readable_values(ctx, remedy, before, at);
                 let text = format!("From {at} to {before}, with its own CLI");
-                remedy.run(StepKind::Command, text, by_cli(ctx, before))
+                remedy.command(text, by_cli(ctx, before))
             })
         }
-        (None, Some(Installer::Chart) | None) => remedy.step(
-            StepKind::Note,
+        (None, Some(Installer::Chart) | None) => remedy.note(
             "Then apply the control plane of the previous release again, with the tool that installed it",
         ),
     };
     let home = ctx.namespaces().control_plane.as_str();
     let checked = Line::from(linkerd().control_plane(home).words("check"));
     let rolled = kubectl().namespace(home).words("rollout status deployment --timeout=10m");
-    let remedy = remedy.run(
-        StepKind::Command,
-        "Wait until the control plane runs, and check it",
-        Command::lines([rolled.into(), checked]),
-    );
+    let remedy = remedy
+        .command("Wait until the control plane runs, and check it", Command::lines([rolled.into(), checked]));
     let newer = meshdoctor().words("check --only data-plane-skew --fail-on info");
-    let remedy = remedy.run(
-        StepKind::Command,
+    let remedy = remedy.command(
         "Apply the extensions of the previous release again, if they were upgraded. Restart the workloads that this \
          lists as newer: pods that were created since the upgrade have the newer proxy",
         newer,
     );
-    let remedy =
-        remedy.step(StepKind::Note, "Keep the CRDs of the newer release: deleting a CRD deletes its objects");
-    let remedy = remedy.step(StepKind::Note, lost(by.gitops.is_none() && by.release().is_some()));
-    let remedy = remedy.step(
-        StepKind::Note,
+    let remedy = remedy.note("Keep the CRDs of the newer release: deleting a CRD deletes its objects");
+    let remedy = remedy.note(lost(by.gitops.is_none() && by.release().is_some()));
+    let remedy = remedy.note(
         "Once pods run the newer proxy, Linkerd supports no rollback: no release supports proxies that are \
          newer than its control plane. Repair the installed release, or upgrade to one with the fix",
     );
@@ -95,11 +80,11 @@ fn with_helm(ctx: &Context<'_>, remedy: Remedy, release: Release<'_>, before: &L
         "Find the previous revision{chart}, and roll the control plane back to it, chart and values. Keep the \
          release of the CRDs"
     );
-    let remedy = remedy.run(StepKind::Command, act, rolled_back(release));
+    let remedy = remedy.command(act, rolled_back(release));
     match ctx.knowledge.channels().origin(before) {
         Some(_) => {
             let act = format!("Install the linkerd CLI {before} again");
-            remedy.run(StepKind::Command, act, install(ctx.knowledge, before))
+            remedy.command(act, install(ctx.knowledge, before))
         }
         None => remedy,
     }
@@ -137,8 +122,7 @@ fn with_readable_values(
             return remedy;
         };
         let number = written.parse().unwrap_or(row.default);
-        remedy.run(
-            StepKind::Command,
+        remedy.command(
             format!(
                 "Store {path} as the number {number}: the CLI of {before} fails on the text that the CLI of \
                  {at} stores"

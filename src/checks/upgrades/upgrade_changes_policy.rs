@@ -7,7 +7,7 @@ use super::Upgrade;
 use crate::checks::policy::read_by;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::Kind;
 use crate::model::policy::{Inbound, TakenBy, Workload, to_json};
 
@@ -57,8 +57,7 @@ fn finding(
         .evidence(Evidence::field(&object, format!("policy of port {port}, {}", way.from), describe(old)))
         .evidence(Evidence::field(&object, format!("policy of port {port}, {}", way.to), describe(new)))
         .evidence(way.target.clone())
-        .remedy(Remedy::new().run(
-            StepKind::Command,
+        .remedy(Remedy::new().command(
             "Review who may connect today, and define the intended access as a Server and its policies \
              before the upgrade",
             meshdoctor().words("policy").operand(format!("{}/{}:{port}", meta.namespace, meta.name)),

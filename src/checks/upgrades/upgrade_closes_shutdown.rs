@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Upgrade;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::annotated::Annotated;
 use crate::model::injection::INJECT;
@@ -100,15 +100,11 @@ fn ending(spec: &PodSpec) -> &str {
 
 fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, since: &str, subject: Subject, remedy: Remedy) -> Finding {
     let remedy = remedy
-        .step(
-            StepKind::Note,
-            format!(
-                "Or enable it for all proxies: set the chart value {VALUE}=true with \
+        .note(format!(
+            "Or enable it for all proxies: set the chart value {VALUE}=true with \
          the upgrade"
-            ),
-        )
-        .step(
-            StepKind::Note,
+        ))
+        .note(
             "Or use native sidecar proxies (Kubernetes 1.29 or later), which stop automatically when the \
              work is done",
         );

@@ -5,7 +5,7 @@ use super::Upgrade;
 use crate::annotations::HELM_RELEASE;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::Kind;
 use crate::model::managed_by::{GitOps, ManagedBy};
 use crate::objects::{CrdMeta, CustomResourceDefinition};
@@ -116,24 +116,21 @@ fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, meta: &CrdMeta, owner: Owner<'_
         .evidence(Evidence::field(&object, format!("metadata.annotations[{mark}]"), "absent"))
         .evidence(way.target.clone());
     let remedy = match owner {
-        Owner::Helm(_) => Remedy::new().run(
-            StepKind::Command,
+        Owner::Helm(_) => Remedy::new().command(
             "Mark it as kept for Helm, before the \
          upgrade",
             annotate,
         ),
-        Owner::GitOps(owner) => Remedy::new()
-            .run(StepKind::Command, format!("Mark it as kept for {owner}, before the upgrade"), annotate)
-            .step(
-                StepKind::Note,
+        Owner::GitOps(owner) => {
+            Remedy::new().command(format!("Mark it as kept for {owner}, before the upgrade"), annotate).note(
                 "Check that the annotation still exists when the upgrade is synced: a sync from Git may \
                  remove it. Or set installGatewayAPI=true in the values of linkerd-crds, in Git",
-            ),
+            )
+        }
     };
-    let finding = finding.remedy(remedy.step(
-        StepKind::Note,
-        "Then no tool manages it: install the Gateway API from its own manifests from now on",
-    ));
+    let finding = finding.remedy(
+        remedy.note("Then no tool manages it: install the Gateway API from its own manifests from now on"),
+    );
     match owner {
         Owner::Helm(_) => finding,
         // Whether it prunes, and the values that it renders with, are set in its own objects.

@@ -2,7 +2,7 @@
 
 use super::Upgrade;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::objects::Node;
 
 /// The label with the kubelet's architecture.
@@ -28,8 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ctx.finding(Subject::node(name), message)
                     .evidence(evidence)
                     .evidence(way.target.clone())
-                    .remedy(Remedy::new().step(
-                        StepKind::Note,
+                    .remedy(Remedy::new().note(
                         "Keep injected pods away from these nodes (node affinity, a taint), or replace them \
                          before the upgrade",
                     )),

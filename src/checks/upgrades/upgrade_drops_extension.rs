@@ -3,7 +3,7 @@
 use super::Upgrade;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{EXTENSION_LABEL, Kind};
 use crate::objects::{MutatingWebhookConfiguration, Namespace};
 
@@ -38,11 +38,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .evidence(way.target.clone())
                 .remedy(
                     Remedy::new()
-                        .step(StepKind::Note, format!("Move to its replacement: {}", row.guide))
-                        .step(
-                            StepKind::Note,
-                            "Before the upgrade, remove the extension with the tool that installed it",
-                        ),
+                        .note(format!("Move to its replacement: {}", row.guide))
+                        .note("Before the upgrade, remove the extension with the tool that installed it"),
                 ),
         );
     }
@@ -67,8 +64,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .evidence(way.target.clone())
                 .remedy(
                     Remedy::new()
-                        .step(StepKind::Note, format!("Move to its replacement: {}", row.guide))
-                        .run(StepKind::Command, "Delete the webhook", remove),
+                        .note(format!("Move to its replacement: {}", row.guide))
+                        .command("Delete the webhook", remove),
                 ),
         );
     }

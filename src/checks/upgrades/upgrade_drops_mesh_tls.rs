@@ -4,7 +4,7 @@
 use super::Upgrade;
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, program};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::Kind;
 use crate::objects::ExternalWorkload;
 
@@ -29,16 +29,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .evidence(way.target.clone())
                     .remedy(
                         Remedy::new()
-                            .run(
-                                StepKind::Command,
+                            .command(
                                 "Before the target's CRDs: save the ExternalWorkloads. With those CRDs the \
                                  API server drops meshTls as soon as it stores such an object again",
                                 kubectl()
                                     .words("get externalworkloads.v1alpha1.workload.linkerd.io -A -o yaml")
                                     .to_file("externalworkloads.yaml"),
                             )
-                            .run(
-                                StepKind::Command,
+                            .command(
                                 "Once the target's CRDs are installed, and before its control plane: apply \
                                  it again as workload.linkerd.io/v1beta1, with meshTLS in place of meshTls",
                                 program("sed")

@@ -29,13 +29,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              only OpenTelemetry, and no trace arrives"
         );
         let remedy = Remedy::new()
-            .step(
-                StepKind::Note,
-                format!(
-                    "Configure the collector to receive OTLP over gRPC on port \
+            .note(format!(
+                "Configure the collector to receive OTLP over gRPC on port \
              {OTLP}, and declare the port in its Service"
-                ),
-            )
+            ))
             .step(
                 StepKind::ChartValue,
                 format!(

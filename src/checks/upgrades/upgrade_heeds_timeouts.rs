@@ -7,7 +7,7 @@ use super::Upgrade;
 use crate::checks::policy::{defined, set};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::Kind;
 use crate::model::policy::{Controller, OutboundIndex, OutboundObjects, OutboundRule, Quirks, RouteKind};
 use crate::objects::{Deployment, GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route, Service};
@@ -107,12 +107,9 @@ fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, route: &Route, rules: &BTreeMap
     .evidences(seen)
     .evidence(way.target.clone())
     .remedy(
-        Remedy::new()
-            .run(StepKind::Command, "Compare these timeouts with how long requests take today", look)
-            .run(
-                StepKind::Command,
-                "If they are unintended, remove them before the upgrade, or raise them",
-                set(Kind::HTTPRoute, &route.metadata, removed),
-            ),
+        Remedy::new().command("Compare these timeouts with how long requests take today", look).command(
+            "If they are unintended, remove them before the upgrade, or raise them",
+            set(Kind::HTTPRoute, &route.metadata, removed),
+        ),
     )
 }

@@ -10,7 +10,7 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::expression::{Known, Scope};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::item::{Item, Kind};
 use crate::objects::{Listed, Namespace, Pod, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding};
 use crate::version::K8sMinor;
@@ -146,15 +146,11 @@ fn finding(
         Evidence::other(format!("container {container}"), format!("{before} today, {after} with the target"))
     });
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             "Show the policy",
             kubectl().words("get validatingadmissionpolicy").operand(name).words("-o yaml"),
         )
-        .step(
-            StepKind::Note,
-            format!("Before the upgrade, change it so that it accepts {}", images.join(", ")),
-        );
+        .note(format!("Before the upgrade, change it so that it accepts {}", images.join(", ")));
     ctx.finding(request.subject.clone(), message)
         .evidence(Evidence::field(format!("ValidatingAdmissionPolicy {name}"), path, one_line(expression)))
         .evidence(Evidence::field(

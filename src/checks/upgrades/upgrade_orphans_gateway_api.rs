@@ -7,7 +7,7 @@ use crate::checks::versions::gateway_api::{
 };
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::meshdoctor;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::CREATED_BY;
 use crate::objects::CustomResourceDefinition;
@@ -54,8 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         by.into_iter().chain(of)
     });
     let transfer = || {
-        Remedy::new().step(
-            StepKind::Note,
+        Remedy::new().note(
             format!(
                 "Decide who installs the Gateway API from now on. For its own manifests, {} to {} for the target, \
                  transfer the ownership of the CRDs: {TRANSFER}",
@@ -64,8 +63,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
     };
     let remedy = match moves_gateway_api(ctx, &way.from, way.to) {
-        true => Remedy::new().run(
-            StepKind::Command,
+        true => Remedy::new().command(
             "Follow the plan, which moves the CRDs to manifests of their own before a chart changes them",
             meshdoctor().words("check --to").arg(way.to.to_string()).words("-o plan"),
         ),

@@ -56,13 +56,10 @@ fn beyond(ctx: &Context<'_>, way: &Upgrade<'_>) -> Option<Finding> {
          upgrade only up to {newest}"
     );
     let remedy = Remedy::new()
-        .step(
-            StepKind::Note,
-            format!(
-                "Read the notes of each release after {newest}: https://github.com/linkerd/linkerd2/releases"
-            ),
-        )
-        .step(StepKind::Note, "Use a newer meshdoctor, or give newer release data with --knowledge");
+        .note(format!(
+            "Read the notes of each release after {newest}: https://github.com/linkerd/linkerd2/releases"
+        ))
+        .note("Use a newer meshdoctor, or give newer release data with --knowledge");
     releases
         .is_beyond(way.to)
         .then(|| about(ctx, way, message).severity(Severity::Warning).parameter("beyond").remedy(remedy))
@@ -89,8 +86,7 @@ fn skips(ctx: &Context<'_>, way: &Upgrade<'_>, from: Minor, to: Minor, distance:
         false => format!("{} ({})", row.minor, row.release()),
     };
     let hops = between.iter().map(minors_of).collect::<Vec<_>>().join(", ");
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         format!(
             "Follow the plan, which upgrades to one minor after the other, each with its data plane: {hops}"
         ),
@@ -128,13 +124,11 @@ fn one_chart(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     .evidences(seen)
     .remedy(
         Remedy::new()
-            .step(
-                StepKind::Note,
+            .note(
                 "Before the upgrade to 2.12, save every ServiceProfile, Server, ServerAuthorization and \
                  TrafficSplit: kubectl get -A -o yaml",
             )
-            .step(
-                StepKind::Note,
+            .note(
                 "Migrate to the new charts as described in the notes of stable-2.12.0. If TrafficSplits \
                  are used, install the SMI extension first: https://linkerd.io/2/tasks/upgrade/",
             ),
@@ -143,12 +137,11 @@ fn one_chart(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
 
 fn back(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     let (installed, earlier) = (&way.from, way.to);
-    let keep = Remedy::new().step(StepKind::Note, format!("Keep {installed}, or upgrade to a later release"));
+    let keep = Remedy::new().note(format!("Keep {installed}, or upgrade to a later release"));
     // The plan of the upgrade that would be undone.
     let is_planned = crate::checks::Upgrade::target(installed.as_str(), ctx.knowledge.releases()).is_ok();
     let remedy = match is_planned {
-        true => keep.run(
-            StepKind::Command,
+        true => keep.command(
             format!(
                 "To undo an upgrade from {earlier} whose proxies are not yet in use, follow Rollback, the last part \
                  of its plan"
@@ -181,20 +174,15 @@ fn same(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
         )
         .severity(Severity::Info)
         .parameter("same")
-        .remedy(Remedy::new().step(StepKind::Note, "Name a later release with --to"));
+        .remedy(Remedy::new().note("Name a later release with --to"));
     };
     let message = format!(
         "The control plane already runs this release, but the upgrade has not ended: proxies still run {earlier}"
     );
     let to = |call: Call| call.words("--to").arg(way.to.to_string()).words("-o plan");
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
-            "Follow the plan, which restarts the workloads",
-            to(meshdoctor().words("check")),
-        )
-        .run(
-            StepKind::Command,
+        .command("Follow the plan, which restarts the workloads", to(meshdoctor().words("check")))
+        .command(
             format!(
                 "Or, to return to {earlier}, follow Rollback, the last part of the plan of the whole upgrade"
             ),
@@ -207,7 +195,7 @@ fn not_comparable(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     about(ctx, way, "the two releases cannot be compared: the minors between them are not known")
         .severity(Severity::Warning)
         .parameter("not comparable")
-        .remedy(Remedy::new().step(StepKind::Note, "Name the release that the build is based on with --from"))
+        .remedy(Remedy::new().note("Name the release that the build is based on with --from"))
 }
 
 fn sideways(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
@@ -217,10 +205,8 @@ fn sideways(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
         family(way.to.channel()),
         family(way.from.channel())
     );
-    let remedy = Remedy::new().step(
-        StepKind::Note,
-        "Follow the guide of the target's vendor; this plan uses only public sources about the minor",
-    );
+    let remedy = Remedy::new()
+        .note("Follow the guide of the target's vendor; this plan uses only public sources about the minor");
     let finding = about(ctx, way, message).severity(Severity::Warning).parameter("sideways").likely();
     finding.remedy(origins(ctx, way, remedy))
 }
@@ -248,20 +234,18 @@ fn origins(ctx: &Context<'_>, way: &Upgrade<'_>, remedy: Remedy) -> Remedy {
             .map(|chart| origin.chart(chart).unwrap_or(chart).to_owned());
         format!("{} of {}", charts.join(" and "), origin.address)
     };
-    let remedy = remedy.step(
-        StepKind::Note,
-        format!("Charts: {}, replacing {}; the plan (-o plan) has the commands", named(to), named(from)),
-    );
+    let remedy = remedy.note(format!(
+        "Charts: {}, replacing {}; the plan (-o plan) has the commands",
+        named(to),
+        named(from)
+    ));
     let remedy = match from.images == to.images {
         true => remedy,
-        false => remedy.step(
-            StepKind::Note,
-            format!(
-                "Images: {} instead of {}; mirrors, pull secrets and admission policies have to allow it \
+        false => remedy.note(format!(
+            "Images: {} instead of {}; mirrors, pull secrets and admission policies have to allow it \
                  before",
-                to.images, from.images
-            ),
-        ),
+            to.images, from.images
+        )),
     };
     let within = |origin: &Origin| origin.within("linkerd-control-plane").map(ToOwned::to_owned);
     let remedy = match (within(from), within(to)) {
@@ -282,30 +266,25 @@ fn origins(ctx: &Context<'_>, way: &Upgrade<'_>, remedy: Remedy) -> Remedy {
         _ => remedy,
     };
     let remedy = match &to.license {
-        Some(variable) => remedy.step(
-            StepKind::Note,
-            format!("A license key is required: {variable} for its CLI, license in the values"),
-        ),
+        Some(variable) => {
+            remedy.note(format!("A license key is required: {variable} for its CLI, license in the values"))
+        }
         None => remedy,
     };
     let remedy = match &to.guide {
-        Some(guide) => remedy.step(StepKind::Note, format!("Its guide: {guide}")),
+        Some(guide) => remedy.note(format!("Its guide: {guide}")),
         None => remedy,
     };
     match family(way.from.channel()) {
-        "a vendor" => remedy.step(
-            StepKind::Note,
+        "a vendor" => remedy.note(
             "Parts that only the vendor's build has are lost: its operator, its own resources and values, \
              and fixes backported from later releases",
         ),
         _ => match &from.last {
-            Some(last) => remedy.step(
-                StepKind::Note,
-                format!(
-                    "That channel ends with {last}: it has no \
+            Some(last) => remedy.note(format!(
+                "That channel ends with {last}: it has no \
              later release"
-                ),
-            ),
+            )),
             None => remedy,
         },
     }

@@ -9,7 +9,7 @@ use super::Upgrade;
 use crate::checks::policy::{defined, put, set};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Call, Command};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Kind;
 use crate::model::refusal::LINKERDS;
 use crate::objects::{Pod, Service, ServicePort, ServiceProfile, TargetPort};
@@ -103,13 +103,11 @@ fn about(
         .evidence(way.target.clone())
         .remedy(
             Remedy::new()
-                .step(
-                    StepKind::Note,
+                .note(
                     "Check in the configuration of their clients whether one uses such a port, and change it to the \
                      declared port",
                 )
-                .run(
-                    StepKind::Command,
+                .command(
                     "If a client needs such a port, declare it in the Service too, before the upgrade",
                     Command::lines(affected.iter().take(QUOTED).map(|(service, others)| declared_too(service, others))),
                 ),

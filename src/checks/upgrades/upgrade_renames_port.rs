@@ -7,7 +7,7 @@ use super::Upgrade;
 use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::Kind;
 use crate::knowledge::RenamedPort;
 use crate::missing::Missing;
@@ -224,6 +224,6 @@ fn reference_finding<'n>(
         ctx.finding(subject.clone(), message)
             .evidence(Evidence::field(subject, field, all))
             .evidence(way.target.clone())
-            .remedy(Remedy::new().step(StepKind::Note, step)),
+            .remedy(Remedy::new().note(step)),
     )
 }

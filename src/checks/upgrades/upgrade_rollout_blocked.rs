@@ -9,7 +9,7 @@ use crate::checks::control_plane::installation::values;
 use crate::checks::quota::{self, Obstacle, QuotaRefusal, Rolled};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
 use crate::objects::{Deployment, LimitRange, Node, Pod, PodSpec, ResourceQuota, Workload};
@@ -88,7 +88,7 @@ fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
     let resume = kubectl().namespace(namespace).words("rollout resume").operand(format!("deployment/{name}"));
     let message =
         "The rollout is paused. The upgrade applies without an error, and no pod of the new release starts";
-    let remedy = Remedy::new().run(StepKind::Command, "Resume the rollout before the upgrade", resume);
+    let remedy = Remedy::new().command("Resume the rollout before the upgrade", resume);
     deployment.spec.paused.then(|| {
         finding(ctx, deployment, message, remedy).parameter("paused").evidence(Evidence::field(
             shown(deployment),
@@ -129,8 +129,8 @@ fn refused(ctx: &Context<'_>, deployment: &Workload, obstacle: &Obstacle) -> Fin
         ),
     };
     let remedy = Remedy::new()
-        .run(StepKind::Command, act, kubectl().namespace(&deployment.metadata.namespace).words(command))
-        .step(StepKind::Note, text);
+        .command(act, kubectl().namespace(&deployment.metadata.namespace).words(command))
+        .note(text);
     let parameter = match obstacle.refusal {
         QuotaRefusal::Room => "quota",
         QuotaRefusal::ReplicaSet => "replicasets",
@@ -150,10 +150,8 @@ fn without_node(ctx: &Context<'_>, deployment: &Workload, nodes: usize) -> Optio
         && usize::try_from(replicas).is_ok_and(|replicas| replicas >= nodes && nodes > 0);
     let message = "its rollout starts a new pod before it stops an old one, but its replicas must not \
      share a node and every node has one. The new pod stays pending, and the rollout hangs";
-    let remedy = Remedy::new().step(
-        StepKind::Note,
-        "Add a node during the upgrade, or set maxUnavailable of its update strategy to 1",
-    );
+    let remedy = Remedy::new()
+        .note("Add a node during the upgrade, or set maxUnavailable of its update strategy to 1");
     is_stuck.then(|| {
         finding(ctx, deployment, message, remedy)
             .parameter("nodes")

@@ -4,7 +4,7 @@ use super::Upgrade;
 use crate::checks::upgrade::{Stored, managed_by};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::objects::Secret;
 use crate::redact::{STORED_VALUES, STORED_VALUES_STATE, StoredValues};
@@ -72,8 +72,7 @@ fn remedy(ctx: &Context<'_>, way: &Upgrade<'_>, differs: bool) -> Remedy {
     if !differs {
         return remedy;
     }
-    remedy.step(
-        StepKind::Note,
+    remedy.note(
         "If you kept the manifests of the installation (the output of `linkerd install` or `linkerd upgrade`), \
          `linkerd upgrade --from-manifests FILE` also works: it reads the values from that file",
     )

@@ -57,7 +57,7 @@ fn remedy(knowledge: &Knowledge, control_plane: &LinkerdVersion, newer: Option<&
     let text = "Use the CLI of the installed version against this cluster";
     let remedy = match control_plane.channel() {
         _ if knowledge.channels().origin(control_plane).is_some() => {
-            remedy.run(StepKind::Command, text, install(knowledge, control_plane))
+            remedy.command(text, install(knowledge, control_plane))
         }
         Channel::Dev | Channel::Git => {
             remedy.step(StepKind::Command, format!("{text}: {control_plane}, built from the same sources"))

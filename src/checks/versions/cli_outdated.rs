@@ -30,21 +30,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let remedy = Remedy::new();
     let remedy = match (behind.expected, behind.target.channel()) {
-        (true, Channel::Edge) => remedy.run(
-            StepKind::Command,
-            "Install the CLI of that release",
-            install(ctx.knowledge, &behind.target),
-        ),
+        (true, Channel::Edge) => {
+            remedy.command("Install the CLI of that release", install(ctx.knowledge, &behind.target))
+        }
         (true, _) => {
             remedy.step(StepKind::Command, format!("Install the CLI of {}, from its vendor", behind.target))
         }
-        (false, _) if is_first => remedy.run(
-            StepKind::Command,
+        (false, _) if is_first => remedy.command(
             "Install the newest CLI before it installs Linkerd, unless you want the older release",
             install(ctx.knowledge, &behind.target),
         ),
-        (false, _) => remedy.step(
-            StepKind::Note,
+        (false, _) => remedy.note(
             "Upgrade the CLI together with the control plane, not before: it belongs to the installed \
              release",
         ),

@@ -148,15 +148,15 @@ fn odd_tags(ctx: &Context<'_>, pods: &[Pod], reference: &LinkerdVersion) -> Opti
         let image = pod.spec.proxy().map(|proxy| proxy.image.as_str());
         Evidence::field(object, "containers[linkerd-proxy].image", image.unwrap_or_default())
     });
-    Some(finding.evidences(seen).remedy(Remedy::new().step(
-        StepKind::Note,
-        "Mirror images under the tag of their release, or by digest, if linkerd check has to pass",
-    )))
+    Some(
+        finding.evidences(seen).remedy(Remedy::new().note(
+            "Mirror images under the tag of their release, or by digest, if linkerd check has to pass",
+        )),
+    )
 }
 
 fn remedy(ctx: &Context<'_>, namespace: &str, name: &str) -> Remedy {
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = Remedy::new().command(
         "Check whether a rollout is in progress or stuck",
         kubectl()
             .namespace(namespace)

@@ -4,7 +4,7 @@
 use super::gateway_api::stored_versions;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::objects::CustomResourceDefinition;
 
 /// The groups whose objects Linkerd reads.
@@ -41,13 +41,11 @@ fn finding(ctx: &Context<'_>, definition: &CustomResourceDefinition) -> Option<F
     let correct = stored_versions(name, &left);
     let all = kubectl().words("get").arg(name.clone()).words("-A -o name").to_file("/dev/null");
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+        .command(
             format!("Remove {lost} from status.storedVersions. The command does so only if every object can be read"),
             all.and(correct),
         )
-        .step(
-            StepKind::Note,
+        .note(
             format!(
                 "If an object cannot be read, install a release of the CRDs that has {lost}, and rewrite the objects. \
                  Then remove the version"

@@ -83,8 +83,7 @@ fn finding(
                 ),
                 crds_by_helm(ctx.knowledge, Some(Release { name: release, namespace }), cli),
             )
-            .step(
-                StepKind::Note,
+            .note(
                 "Find the job or person that ran `linkerd install --crds` or `linkerd upgrade --crds`, and leave the \
                  CRDs to Helm",
             ),

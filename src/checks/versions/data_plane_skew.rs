@@ -199,7 +199,7 @@ fn remedy(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[Stri
     if gap == Gap::OddTag {
         let words = "If linkerd check has to pass, mirror images under the tag of their release, or by \
          digest";
-        return remedy.step(StepKind::Note, words);
+        return remedy.note(words);
     }
     if pinned {
         let act = format!("Remove {PIN}, which pins the proxy,");

@@ -7,7 +7,7 @@ use crate::card::Mode;
 use crate::checks::control_plane::installation::release;
 use crate::checks::{Context, upgrade};
 use crate::command::{Call, Command, kubectl};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::item::Scope;
 use crate::knowledge::{GatewayApi, GatewayChannel};
 use crate::missing::Missing;
@@ -155,8 +155,7 @@ pub(in crate::checks) fn stored_again(
     let channel = grpc.metadata.annotations.get(CHANNEL).map_or("experimental", String::as_str);
     let remedy = match stores_v1 {
         true => remedy,
-        false => remedy.run(
-            StepKind::Command,
+        false => remedy.command(
             format!(
                 "First install Gateway API {WITH_BOTH}, in which GRPCRoute has v1alpha2 and v1, and stores \
                  v1"
@@ -164,8 +163,7 @@ pub(in crate::checks) fn stored_again(
             over(Some(grpc)).arg(bundle_address(&WITH_BOTH, channel)),
         ),
     };
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Rewrite every GRPCRoute as v1. Only when this has succeeded, or none exists, remove v1alpha2 from \
          status.storedVersions: the API server rejects the newer CRD otherwise",
         restore(GRPC, "v1"),
@@ -211,23 +209,19 @@ pub(in crate::checks) fn bring(
     let meta = there.map(|definition| &definition.metadata);
     let keys = meta.into_iter().flat_map(|meta| meta.labels.keys().chain(meta.annotations.keys()));
     if there.and_then(brought_by).is_some_and(|by| by.starts_with("linkerd/helm")) {
-        let remedy = remedy.step(
-            StepKind::Note,
+        let remedy = remedy.note(
             "Linkerd's chart linkerd-crds holds these CRDs, has no newer ones, and would restore its own: \
              transfer their ownership first, https://linkerd.io/2/tasks/gateway-api-ownership-migration/",
         );
         return install_bundle(remedy, there, wanted);
     }
     if let Some((who, mark)) = ctx.knowledge.releases().gateway_api_manager(keys.map(|key| key.as_str())) {
-        return remedy.step(
-            StepKind::Note,
-            format!(
-                "Do not replace the CRDs by hand: {who} manages them ({mark}) and reverts changes. Install \
+        return remedy.note(format!(
+            "Do not replace the CRDs by hand: {who} manages them ({mark}) and reverts changes. Install \
                  a release from {} to {} with it, or choose a Linkerd release that supports the installed \
                  one",
-                wanted.minimum, wanted.maximum
-            ),
-        );
+            wanted.minimum, wanted.maximum
+        ));
     }
     install_bundle(remedy, there, wanted)
 }
@@ -249,7 +243,7 @@ pub(in crate::checks) fn install_bundle(
         wanted.to_bring()
     );
     let install = over(there).arg(bundle_address(wanted.to_bring(), channel));
-    let remedy = remedy.run(StepKind::Command, words, install);
+    let remedy = remedy.command(words, install);
     match there.filter(|definition| is_of_the_cli(definition)) {
         Some(_) => unmark(remedy, &[HTTP, GRPC]),
         None => remedy,
@@ -263,8 +257,7 @@ pub(in crate::checks) fn reinstall(
     release: &Version,
     channel: &str,
 ) -> Remedy {
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         format!("Install Gateway API {release} again, from its {channel} channel"),
         over(Some(older)).arg(bundle_address(release, channel)),
     )
@@ -275,8 +268,7 @@ pub(in crate::checks) fn reinstall(
 pub(in crate::checks) fn unmark(remedy: Remedy, definitions: &[&str]) -> Remedy {
     let annotate = kubectl().words("annotate --overwrite crd");
     let annotate = definitions.iter().fold(annotate, |call, name| call.operand(*name));
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Mark these CRDs as no longer managed by Linkerd: otherwise its CLI installs its own again",
         annotate.arg(format!("{CREATED_BY}-")),
     )

@@ -7,7 +7,7 @@ use crate::checks::control_plane::installation::installed;
 use crate::checks::policy::{support_after, unread};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Kind;
 use crate::model::installed::COMPONENT;
 use crate::objects::{CustomResourceDefinition, GRPCRoute, HTTPRoute, Pod, Route, TCPRoute, TLSRoute};
@@ -73,11 +73,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )
         });
         let restart = kubectl().namespace(home).words("rollout restart deployment").operand(DEPLOYMENT);
-        Some(finding.evidences(one).remedy(Remedy::new().run(
-            StepKind::Command,
-            "Restart the controller; proxies keep their configuration meanwhile",
-            restart,
-        )))
+        Some(
+            finding.evidences(one).remedy(
+                Remedy::new()
+                    .command("Restart the controller; proxies keep their configuration meanwhile", restart),
+            ),
+        )
     });
     Ok(findings.collect::<Vec<_>>().into())
 }

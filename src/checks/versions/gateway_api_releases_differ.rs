@@ -87,8 +87,7 @@ fn remedy(ctx: &Context<'_>, older: &[&Stated<'_>], newest: &Stated<'_>) -> Reme
     let is_of_helm = definitions.iter().any(|definition| !is_of_the_cli(definition));
     let remedy = Remedy::new();
     let remedy = match is_of_helm {
-        true => remedy.step(
-            StepKind::Note,
+        true => remedy.note(
             "Linkerd's chart linkerd-crds holds these CRDs and would restore its own: transfer their ownership \
              first, https://linkerd.io/2/tasks/gateway-api-ownership-migration/",
         ),

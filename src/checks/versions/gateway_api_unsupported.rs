@@ -8,7 +8,7 @@ use super::gateway_api::{
 };
 use crate::checks::control_plane::installation::release;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::knowledge::GatewayApi;
 use crate::objects::CustomResourceDefinition;
 
@@ -69,15 +69,12 @@ fn finding(
             Severity::Info,
             "the Gateway API CRDs are newer than this Linkerd release documents: newer route fields have \
              no effect on its proxies",
-            Remedy::new().step(
-                StepKind::Note,
-                format!(
-                    "Use no route fields newer than Gateway API {}, and do not go back to older CRDs: \
+            Remedy::new().note(format!(
+                "Use no route fields newer than Gateway API {}, and do not go back to older CRDs: \
                      stored objects may not fit them. A later Linkerd release may support the installed \
                      ones",
-                    wanted.maximum
-                ),
-            ),
+                wanted.maximum
+            )),
         ),
     };
     let channel = definition.metadata.annotations.get(CHANNEL).map_or("no channel", String::as_str);

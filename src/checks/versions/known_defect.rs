@@ -192,30 +192,30 @@ impl Affected<'_> {
             false => row.workaround_steps().collect(),
         };
         let mut remedy = steps.into_iter().fold(Remedy::new(), |remedy, (text, command)| match command {
-            WorkaroundCommand::Edit => remedy.run(StepKind::Command, text, object.edit()),
+            WorkaroundCommand::Edit => remedy.command(text, object.edit()),
             WorkaroundCommand::Annotate => self.annotated(ctx, remedy, text, object),
             WorkaroundCommand::Show => {
                 let text = text.replace("this object", &object.subject().to_string());
                 match object.show() {
-                    Some(show) => remedy.run(StepKind::Command, text, show),
-                    None => remedy.step(StepKind::Note, text),
+                    Some(show) => remedy.command(text, show),
+                    None => remedy.note(text),
                 }
             }
-            WorkaroundCommand::Keep => remedy.run(StepKind::Command, text, object.keep()),
-            WorkaroundCommand::Apply => remedy.run(StepKind::Command, text, ObjectFields::apply_copy()),
-            WorkaroundCommand::Delete => remedy.run(StepKind::Command, text, object.delete()),
+            WorkaroundCommand::Keep => remedy.command(text, object.keep()),
+            WorkaroundCommand::Apply => remedy.command(text, ObjectFields::apply_copy()),
+            WorkaroundCommand::Delete => remedy.command(text, object.delete()),
             WorkaroundCommand::RestartDestination => {
                 let home = &ctx.namespaces().control_plane;
                 let restart = kubectl().namespace(home).words("rollout restart");
-                remedy.run(StepKind::Command, text, restart.arg("deployment/linkerd-destination"))
+                remedy.command(text, restart.arg("deployment/linkerd-destination"))
             }
             WorkaroundCommand::ScaleDestination => scaled(ctx, remedy, text),
-            WorkaroundCommand::None => remedy.step(StepKind::Note, text),
+            WorkaroundCommand::None => remedy.note(text),
         });
         let mut is_alternative = row.workaround.is_some();
         if self.confidence == Confidence::Likely && fixed.is_some() {
             let notes = format!("Check whether the release notes of {version} mention the fix");
-            remedy = remedy.step(StepKind::Note, notes);
+            remedy = remedy.note(notes);
             is_alternative = false;
         }
         let upgrade = match (&fixed, row.decides) {
@@ -230,7 +230,7 @@ impl Affected<'_> {
             }
             (None, _) => {
                 let notes = "Read the notes of newer releases, since no known release has the fix";
-                return remedy.step(StepKind::Note, notes);
+                return remedy.note(notes);
             }
         };
         let upgrade = if is_alternative { format!("To prevent this, {upgrade}") } else { sentence(&upgrade) };
@@ -239,7 +239,7 @@ impl Affected<'_> {
 
     /// Adds the step that sets the annotations of the object that the row corrects.
     fn annotated(&self, ctx: &Context<'_>, remedy: Remedy, act: &str, object: &ObjectFields<'_>) -> Remedy {
-        let Some(meta) = object.metadata() else { return remedy.run(StepKind::Command, act, object.edit()) };
+        let Some(meta) = object.metadata() else { return remedy.command(act, object.edit()) };
         let present = object.annotations();
         let changed = self.row.corrected.iter().filter_map(|(key, corrected)| {
             Some((key.as_str(), corrected.value(present.get(key)?.as_str()?)))
@@ -261,16 +261,16 @@ fn scaled(ctx: &Context<'_>, remedy: Remedy, text: &str) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
     let own = |one: &&Workload| one.metadata.key() == (home, "linkerd-destination");
     let Some(destination) = ctx.optional_list::<Deployment>().iter().find(own) else {
-        return remedy.step(StepKind::Note, text);
+        return remedy.note(text);
     };
     if destination.spec.replicas.is_some_and(|replicas| replicas > 1) {
         return remedy;
     }
     match ManagedBy::from_metadata(&destination.metadata).in_git() {
-        Some(words) => remedy.step(StepKind::Note, format!("{text}: {words}")),
+        Some(words) => remedy.note(format!("{text}: {words}")),
         None => {
             let scale = kubectl().namespace(home).words("scale deployment/linkerd-destination --replicas=2");
-            remedy.run(StepKind::Command, text, scale)
+            remedy.command(text, scale)
         }
     }
 }

@@ -81,10 +81,8 @@ fn upgrade(ctx: &Context<'_>, server: K8sMinor, minimum: K8sMinor) -> Remedy {
         .step(StepKind::Upgrade, format!("Upgrade Kubernetes to {minimum} or newer, one minor at a time"));
     let fitting = ctx.knowledge.releases().rows().iter().rev().find(|row| row.kubernetes.minimum <= server);
     match fitting {
-        Some(row) => remedy.step(
-            StepKind::Note,
-            format!("Until then stay at Linkerd {}, the newest that supports {server}", row.minor),
-        ),
+        Some(row) => remedy
+            .note(format!("Until then stay at Linkerd {}, the newest that supports {server}", row.minor)),
         None => remedy,
     }
 }
@@ -103,9 +101,8 @@ fn documented_later(ctx: &Context<'_>, server: K8sMinor, is_first: bool) -> Reme
             StepKind::Upgrade,
             format!("Plan the upgrade to Linkerd {}, whose documentation names {server}", row.minor),
         ),
-        None => remedy.step(
-            StepKind::Note,
-            format!("Read the release notes for {server}; no known Linkerd release documents it"),
-        ),
+        None => {
+            remedy.note(format!("Read the release notes for {server}; no known Linkerd release documents it"))
+        }
     }
 }

@@ -22,8 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "Upgrade the control plane and then the proxies; releases from \
          edge-23.10.3 on have the fix",
         )
-        .run(
-            StepKind::Command,
+        .command(
             "Until then, if a client keeps connecting to stale addresses: restart destination, then that \
              client",
             kubectl().namespace(home).words("rollout restart deployment/linkerd-destination"),

@@ -4,7 +4,7 @@
 use crate::checks::extensions::{installed_in, reinstall_with};
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, helm_set, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::model::endpoints::NoEndpoint;
 use crate::model::service_address::{Lookup, ServiceAddress, Services};
@@ -212,8 +212,7 @@ fn no_endpoint(
     ctx.finding(Subject::object(Kind::Service, namespace, name), message)
         .parameter(format!("{value} endpoints"))
         .evidences(cause.evidence())
-        .remedy(Remedy::new().run(
-            StepKind::Command,
+        .remedy(Remedy::new().command(
             "Find out why the Service has no ready endpoint",
             slices.option("-l", format!("kubernetes.io/service-name={name}")),
         ))

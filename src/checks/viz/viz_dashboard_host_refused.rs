@@ -208,7 +208,7 @@ fn of_route(ctx: &Context<'_>, accepted: &Accepted<'_>, route: &Route) -> Findin
         "Let the Gateway send the host of the Service, if it supports that: filter URLRewrite with hostname \
          {WEB}.{viz}.svc"
     );
-    let remedy = Remedy::new().step(StepKind::Note, act);
+    let remedy = Remedy::new().note(act);
     finding(ctx, Kind::HTTPRoute, meta, &hosts[0], accepted)
         .evidence(Evidence::field(object, "spec.hostnames", hosts.join(", ")))
         .remedy(with_host(ctx, remedy, &hosts[0], viz))

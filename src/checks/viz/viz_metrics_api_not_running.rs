@@ -5,7 +5,7 @@ use crate::checks::extensions::{installed_in, is_installing, own};
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::Extension;
 use crate::model::pod_status::label;
 use crate::objects::Pod;
@@ -41,13 +41,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(seen)
         .remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "Find out why it is not Running",
                     kubectl().namespace(namespace).words("describe deployment,pod -l component=metrics-api"),
                 )
-                .run(
-                    StepKind::Command,
+                .command(
                     "If it was scaled to 0, scale it up",
                     kubectl().namespace(namespace).words("scale deployment metrics-api --replicas 1"),
                 ),

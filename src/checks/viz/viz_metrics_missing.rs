@@ -8,7 +8,7 @@ use crate::checks::extensions::{by_owner, installed_in, names, own};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Remedy};
 use crate::item::answer::runs;
 use crate::item::{Extension, Program};
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -59,13 +59,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
+                .command(
                     "Open http://localhost:9090/targets and read the errors of the targets linkerd-proxy",
                     kubectl().namespace(namespace).words("port-forward deploy/prometheus 9090"),
                 )
-                .step(
-                    StepKind::Note,
+                .note(
                     "A 403 indicates a policy: see viz-scrape-unauthorized. A timeout indicates a network \
                      policy or a proxy that is not ready",
                 ),

@@ -121,8 +121,7 @@ fn asks_no_proxy(ctx: &Context<'_>, namespace: &Namespace, url: &str) -> Finding
         "Enable the PodMonitors in the control plane's chart",
         Options::none().set("podMonitor.enabled", "true"),
     );
-    let remedy = remedy.step(
-        StepKind::Note,
+    let remedy = remedy.note(
         "Or add the scrape jobs linkerd-controller and linkerd-proxy to the configuration of that \
          Prometheus. If it has them, do nothing",
     );
@@ -151,8 +150,7 @@ fn elsewhere_gone(ctx: &Context<'_>, namespace: &Namespace, url: &str, home: &st
         " with prometheusUrl set to ADDRESS, the URL of that Prometheus",
         &[set],
     );
-    let remedy = remedy.step(
-        StepKind::Note,
+    let remedy = remedy.note(
         "That Prometheus needs the scrape jobs of viz's own: linkerd-controller, linkerd-proxy and the \
          like, or the chart's podMonitor values, and a policy that authorizes it to read the proxies' \
          metrics",
@@ -213,8 +211,7 @@ fn no_pods(ctx: &Context<'_>, namespace: &str) -> Finding {
         format!("metadata.annotations[{EXTERNAL}]"),
         "missing",
     ))
-    .remedy(fix(ctx).step(
-        StepKind::Note,
+    .remedy(fix(ctx).note(
         "If viz is to use another Prometheus, set prometheusUrl and prometheus.enabled=false in its values",
     ))
 }

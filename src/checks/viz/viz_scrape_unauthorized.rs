@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::checks::extensions::{by_owner, names};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{kubectl, linkerd};
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Remedy};
 use crate::objects::{AuthorizationPolicy, Pod};
 
 /// The variable with which the injector sets a proxy's default policy.
@@ -41,16 +41,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             format!("none is named {SCRAPE}"),
         ))
         .remedy(
-            Remedy::new()
-                .step(StepKind::Note, "If a policy of another name authorizes Prometheus, do nothing")
-                .run(
-                    StepKind::Command,
-                    "Otherwise authorize it, in the namespace of the pods",
-                    linkerd()
-                        .words("viz allow-scrapes")
-                        .option("--namespace", namespace)
-                        .pipe(kubectl().words("apply -f -")),
-                ),
+            Remedy::new().note("If a policy of another name authorizes Prometheus, do nothing").command(
+                "Otherwise authorize it, in the namespace of the pods",
+                linkerd()
+                    .words("viz allow-scrapes")
+                    .option("--namespace", namespace)
+                    .pipe(kubectl().words("apply -f -")),
+            ),
         )
     });
     Ok(findings.collect::<Vec<_>>().into())

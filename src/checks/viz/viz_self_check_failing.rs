@@ -5,7 +5,7 @@ use super::viz_prometheus_missing::no_prometheus;
 use crate::checks::extensions::{installed_in, own};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::answer::runs;
 use crate::item::{Extension, Kind, Program};
 use crate::objects::Pod;
@@ -66,8 +66,7 @@ fn self_check_finding(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<
         .evidence(Evidence::other(format!("{object} port {}", program.port()), answer.describe()))
         .fails_rows(rows)
         .remedy(
-            Remedy::new().run(
-                StepKind::Command,
+            Remedy::new().command(
                 "Read its log",
                 kubectl()
                     .namespace(namespace)

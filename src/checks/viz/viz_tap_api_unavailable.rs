@@ -5,7 +5,7 @@ use crate::checks::extensions::{absent, extension_namespace, own, reinstall, run
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Call, Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{Extension, Scope};
 use crate::objects::{APIService, Condition, Node, Pod};
 
@@ -75,8 +75,7 @@ fn left_behind(ctx: &Context<'_>, service: &APIService) -> Option<Finding> {
         .evidences(served_by.map(|name| Evidence::field(&object, "spec.service", name)))
         .evidence(Evidence::field(&object, "status.conditions[Available]", said))
         .fails_rows([])
-        .remedy(Remedy::new().run(
-            StepKind::Command,
+        .remedy(Remedy::new().command(
             "Delete the APIService, unless you plan to reinstall viz",
             kubectl().words("delete apiservice").arg(API),
         ));
@@ -138,13 +137,11 @@ fn is_on_eks(ctx: &Context<'_>) -> bool {
 /// node's network, which is why that is no way out as it is for webhooks.
 fn with_overlay(remedy: Remedy) -> Remedy {
     remedy
-        .step(
-            StepKind::Note,
+        .note(
             "If the nodes use an overlay instead of the VPC CNI, the API server of EKS reaches no pod. Tap cannot run \
              on the node's network, because it needs a proxy. Run viz on nodes with the VPC CNI",
         )
-        .run(
-            StepKind::Command,
+        .command(
             "If that is not possible, do without tap: delete its APIService, which delays the API server (it returns \
              with the next upgrade of viz)",
             kubectl().words("delete apiservice").arg(API),
@@ -169,8 +166,7 @@ fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
     let fix = match state {
         TapProblem::Gone => reinstall(ctx, Remedy::new(), Extension::Viz, ""),
         TapProblem::Unreached { socket: Some(path) } => Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 format!(
                     "Repair the API server's egress proxy (konnectivity) on the Kubernetes control-plane nodes: the \
                      API server cannot open {path}. These commands show its pods and log (some providers hide them)"
@@ -180,19 +176,16 @@ fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
                     konnectivity("logs --tail=50 -l k8s-app=konnectivity-server"),
                 ]),
             )
-            .run(
-                StepKind::Command,
+            .command(
                 "Check that the API server reaches tap: the column AVAILABLE shows True",
                 kubectl().words("get apiservices.apiregistration.k8s.io").arg(API),
             ),
         TapProblem::Unreached { socket: None } => Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "Check that a pod of tap is ready and that its Service has an endpoint",
                 kubectl().namespace(namespace).words("get pods,endpointslices -l component=tap"),
             )
-            .step(
-                StepKind::Note,
+            .note(
                 "If so, allow the API server to reach port 8089 of the pod, in firewalls between control \
                  plane and nodes and in NetworkPolicies",
             ),

@@ -7,7 +7,7 @@ use crate::checks::extensions::reinstall;
 use crate::checks::serving::{ending, served};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Remedy, Severity, StepKind};
+use crate::finding::{Remedy, Severity};
 use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -85,11 +85,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The step that shows whether the certificate will be renewed.
 fn see_renewal(tap: &Tap<'_>) -> Remedy {
     match tap.secret.and_then(|secret| secret.metadata.annotation("cert-manager.io/certificate-name")) {
-        Some(certificate) => Remedy::new().run(
-            StepKind::Command,
+        Some(certificate) => Remedy::new().command(
             "Check when cert-manager renews it",
             kubectl().namespace(tap.namespace).words("get certificate").operand(certificate).words("-o wide"),
         ),
-        None => Remedy::new().step(StepKind::Note, "Check when the tool that writes the Secret renews it"),
+        None => Remedy::new().note("Check when the tool that writes the Secret renews it"),
     }
 }

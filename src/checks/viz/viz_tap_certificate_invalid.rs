@@ -8,7 +8,7 @@ use crate::checks::serving::{Refusal, both_sides, out_of_date, refusal, served};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
 use crate::item::{Extension, Item, Kind, Scope};
 use crate::objects::APIService;
 
@@ -113,8 +113,7 @@ fn finding_of(
         None => {
             let steps = clocks_first(Remedy::new(), certificates.iter().copied(), ctx.now());
             let why = ", which writes certificate and caBundle";
-            reinstall(ctx, steps, Extension::Viz, why).run(
-                StepKind::Command,
+            reinstall(ctx, steps, Extension::Viz, why).command(
                 "Restart tap, so that it serves the certificate in the Secret",
                 kubectl().namespace(tap.namespace).words("rollout restart deployment/tap"),
             )

@@ -7,7 +7,7 @@ use crate::checks::serving::{self, Refusal, both_sides};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Severity, Subject};
 use crate::item::{Extension, Item, Kind, Scope};
 use crate::objects::{MutatingWebhookConfiguration, Secret};
 
@@ -59,8 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     );
     let remedy =
         reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes certificate and caBundle together")
-            .run(
-                StepKind::Command,
+            .command(
                 "Restart the injector of tap, and then the workloads that should be tappable",
                 kubectl()
                     .namespace(namespace)

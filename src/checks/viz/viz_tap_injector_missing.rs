@@ -5,7 +5,7 @@ use crate::checks::extensions::{installed_in, is_installing, reinstall};
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
 use crate::item::{Extension, Kind, Scope};
 use crate::objects::{Deployment, MutatingWebhookConfiguration, Secret};
 
@@ -37,10 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn without_webhook(ctx: &Context<'_>, namespace: &str) -> Finding {
     let message = "no webhook calls the injector of tap: pods that are created now cannot be tapped";
     let remedy = reinstall(ctx, Remedy::new(), Extension::Viz, ", which creates the webhook configuration")
-        .step(
-            StepKind::Note,
-            "Restart the workloads that should be tappable and whose pods were created meanwhile",
-        );
+        .note("Restart the workloads that should be tappable and whose pods were created meanwhile");
     ctx.finding(Subject::object(Kind::MutatingWebhookConfiguration, "", CONFIGURATION), message)
         .parameter("webhook")
         .evidence(Evidence::other(
@@ -55,8 +52,7 @@ fn without_secret(ctx: &Context<'_>, namespace: &str) -> Finding {
         start";
     let remedy =
         reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes certificate and caBundle together")
-            .run(
-                StepKind::Command,
+            .command(
                 "Restart the injector of tap, so that it serves the new certificate",
                 kubectl()
                     .namespace(namespace)

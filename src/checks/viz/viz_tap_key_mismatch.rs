@@ -5,7 +5,7 @@ use crate::checks::extensions::reinstall;
 use crate::checks::serving::{key_matches, key_not_known, key_trouble, served};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::item::Extension;
 use crate::redact::KeyMatches;
 
@@ -20,11 +20,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let Some((trouble, said)) = key_trouble(matches) else { return Ok(Verdict::fine()) };
     let said = format!("{}: {said}", served[0].summary());
-    let steps = reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes a new pair").run(
-        StepKind::Command,
-        "Restart tap",
-        kubectl().namespace(tap.namespace).words("rollout restart deployment/tap"),
-    );
+    let steps = reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes a new pair")
+        .command("Restart tap", kubectl().namespace(tap.namespace).words("rollout restart deployment/tap"));
     let finding = ctx
         .finding(
             tap.subject(),

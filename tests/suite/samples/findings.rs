@@ -51,8 +51,7 @@ pub(super) fn token_revoked() -> Vec<Finding> {
             let pod = kubectl().words("-n linkerd-cni delete pod -l k8s-app=linkerd-cni --field-selector");
             let uncordon = kubectl().words("uncordon").arg(Arg::node());
             let remedy = Remedy::verified_by(meshdoctor().words("check --only cni --nodes ./nodes"))
-                .run(
-                    StepKind::Command,
+                .command(
                     "Keep new pods off one node, and do all steps there before you go to the next: between removing the entry and the installer's return, meshed pods that start there fail",
                     Command::about_node(node, [kubectl().words("cordon").arg(Arg::node())]),
                 )
@@ -61,8 +60,7 @@ pub(super) fn token_revoked() -> Vec<Finding> {
                     "Remove the linkerd-cni entry from the file that containerd loads; without jq delete the lines that the evidence names",
                     Command::in_node_shell([jq]),
                 )
-                .run(
-                    StepKind::Command,
+                .command(
                     "Delete the linkerd-cni pod of that node; the new one writes the entry again with a token of its own",
                     Command::about_node(node, [pod.arg(Arg::from("spec.nodeName=").then(Arg::node())), uncordon]),
                 );
@@ -105,8 +103,7 @@ pub(super) fn unauthorized() -> Vec<Finding> {
                 "2026-01-15T11:57:30Z",
                 "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox \"9a1f\": plugin type=\"linkerd-cni\" name=\"linkerd-cni\" failed (add): Unauthorized",
             ))
-            .remedy(Remedy::verified_by(Line::shell("kubectl get pods -A --field-selector status.phase=Pending")).run(
-                StepKind::Command,
+            .remedy(Remedy::verified_by(Line::shell("kubectl get pods -A --field-selector status.phase=Pending")).command(
                 "Delete the pods that hang, once the cause is gone",
                 Line::shell("kubectl -n shop delete pod -l app=web"),
             ))
@@ -133,7 +130,7 @@ pub(super) fn deadlock() -> Vec<Finding> {
         ))
         .remedy(
             Remedy::verified_by(Line::shell("kubectl -n linkerd-cni get pods"))
-                .step(StepKind::Note, "Repair the entry first"),
+                .note("Repair the entry first"),
         )
         .tie(Tie::Node(NODES[0].to_owned()))
         .tie(Tie::Node(NODES[2].to_owned())),
@@ -190,8 +187,7 @@ pub(super) fn warnings() -> Vec<Finding> {
             "kafka, exporter",
         ));
     }
-    let half = half.remedy(Remedy::verified_by(Line::shell("meshdoctor check --only injection")).run(
-        StepKind::Command,
+    let half = half.remedy(Remedy::verified_by(Line::shell("meshdoctor check --only injection")).command(
         "Restart the workload, so that the injector sees its pods",
         Line::shell("kubectl -n data rollout restart statefulset kafka"),
     ));
@@ -232,8 +228,7 @@ pub(super) fn infos() -> Vec<Finding> {
         "cr.l5d.io/linkerd/proxy:2.16.0",
     ))
     .remedy(
-        Remedy::verified_by(Line::shell("meshdoctor check --only versions"))
-            .step(StepKind::Note, "Restart it when it suits"),
+        Remedy::verified_by(Line::shell("meshdoctor check --only versions")).note("Restart it when it suits"),
     );
     vec![open, behind]
 }

@@ -72,16 +72,16 @@ fn renewing_lines(command: &Command) -> Vec<Vec<String>> {
 mod tests {
     use super::*;
     use crate::command::{kubectl, linkerd};
-    use crate::finding::{Remedy, StepKind};
+    use crate::finding::Remedy;
 
     const REASON: &str = ". Forced";
 
     fn steps(restart: &'static str) -> Vec<Step> {
         let upgrade = linkerd().words("upgrade --force");
         let remedy = Remedy::new()
-            .run(StepKind::Command, "Restart", kubectl().words(restart))
+            .command("Restart", kubectl().words(restart))
             .restarting(Restarts::Workloads)
-            .run(StepKind::Command, format!("Upgrade{REASON}"), upgrade)
+            .command(format!("Upgrade{REASON}"), upgrade)
             .forced(Some(Forced {
                 reason: REASON,
                 until: BTreeSet::from([("shop".to_owned(), "deployment/web".to_owned())]),

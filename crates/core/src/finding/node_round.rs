@@ -54,11 +54,11 @@ mod tests {
 
     fn rounds(nodes: &[&str]) -> Vec<Option<(usize, usize)>> {
         let remedy = Remedy::new()
-            .step(StepKind::Note, "Think")
-            .run(StepKind::Command, "Cordon", on(nodes, "cordon"))
+            .note("Think")
+            .command("Cordon", on(nodes, "cordon"))
             .step(StepKind::NodeFile, "Edit a file")
-            .run(StepKind::Command, "Uncordon", on(nodes, "uncordon"))
-            .step(StepKind::Note, "Rest");
+            .command("Uncordon", on(nodes, "uncordon"))
+            .note("Rest");
         let all = NodeRound::all(&remedy.steps);
         let round = |number| NodeRound::find(&all, number).map(|round| (round.first, round.last));
         (1..=remedy.steps.len()).map(round).collect()

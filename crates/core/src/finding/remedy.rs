@@ -183,6 +183,16 @@ impl Remedy {
         self
     }
 
+    /// Adds a decision or an inspection.
+    pub fn note(self, text: impl Into<String>) -> Remedy {
+        self.step(StepKind::Note, text)
+    }
+
+    /// Adds a command to paste that is neither a chart value, an annotation nor an upgrade; see [`Remedy::run`].
+    pub fn command(self, text: impl Into<String>, command: impl Into<Command>) -> Remedy {
+        self.run(StepKind::Command, text, command)
+    }
+
     /// Adds a step that is built elsewhere.
     pub fn with(mut self, step: Step) -> Remedy {
         self.steps.push(step);

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use crate::command::own;
-use crate::finding::{Evidence, Finding, ManifestLocation, Remedy, Severity, StepKind, Subject, WaivedBy};
+use crate::finding::{Evidence, Finding, ManifestLocation, Remedy, Severity, Subject, WaivedBy};
 use crate::yaml;
 
 /// Problems with waivers: id and title of the finding.
@@ -275,7 +275,7 @@ fn problem_of(waiver: &Waiver, problem: &'static str, hint: &str) -> Finding {
     let object = format!("waiver of {}", waiver.words());
     let mut finding = Finding::new(problem, severity, Subject::thing(&object), message)
         .evidence(Evidence::other(by.place(), said))
-        .remedy(Remedy::new().step(StepKind::Note, format!("{step}{hint}")))
+        .remedy(Remedy::new().note(format!("{step}{hint}")))
         .parameter(by.reason.clone())
         .explains_nothing()
         .fails_rows([]);

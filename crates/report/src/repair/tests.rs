@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::command::{Command, kubectl};
-use crate::finding::{Remedy, StepKind, Subject};
+use crate::finding::{Remedy, Subject};
 use crate::item::Kind;
 
 /// A cluster of ConfigMaps: a label on `cause` removes the finding and adds one about `side`, and a label on `side`
@@ -51,12 +51,12 @@ fn label(name: &str) -> Command {
 /// The proof of the first step, with these steps after it.
 fn first(later: &[(&str, Option<Command>)], tie: Tie) -> Proof {
     let mut finding = finding("cause");
-    finding.remedy = Remedy::new().run(StepKind::Command, "Label cause", label("cause"));
+    finding.remedy = Remedy::new().command("Label cause", label("cause"));
     for (text, command) in later {
         let remedy = std::mem::take(&mut finding.remedy);
         finding.remedy = match command {
-            Some(command) => remedy.run(StepKind::Command, *text, command.clone()),
-            None => remedy.step(StepKind::Note, *text),
+            Some(command) => remedy.command(*text, command.clone()),
+            None => remedy.note(*text),
         };
     }
     let plan = RepairPlan::from_findings(&[finding]);

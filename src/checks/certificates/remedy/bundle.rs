@@ -53,7 +53,7 @@ pub(in crate::checks::certificates) fn restored_bundle(
         PemDamage::Escaped => "Write the bundle to a file, with line breaks",
         PemDamage::Encoded => "Write the decoded bundle to a file",
     };
-    let remedy = remedy.run(StepKind::Command, act, current_bundle(ctx).pipe(undone(damage)).to_file(EDITED));
+    let remedy = remedy.command(act, current_bundle(ctx).pipe(undone(damage)).to_file(EDITED));
     put_bundle(
         ctx,
         remedy,
@@ -99,7 +99,7 @@ pub(in crate::checks::certificates) fn without_anchor(
                 "{act} without certificate {at}, whose SHA-256 begins with {print}, to a file. Check that the file no \
                  longer contains it"
             );
-            remedy.run(StepKind::Command, text, Command::lines([rest, Line::from(listed)]).whole())
+            remedy.command(text, Command::lines([rest, Line::from(listed)]).whole())
         }
         _ => {
             let text = format!(
@@ -107,7 +107,7 @@ pub(in crate::checks::certificates) fn without_anchor(
                  command lists them in order"
             );
             let read = current_bundle(ctx).to_file(EDITED);
-            remedy.run(StepKind::Command, text, Command::lines([read, Line::from(listed)]).whole())
+            remedy.command(text, Command::lines([read, Line::from(listed)]).whole())
         }
     }
 }
@@ -126,7 +126,7 @@ pub(in crate::checks) fn read_bundle(
     act: &str,
     file: &'static str,
 ) -> Remedy {
-    remedy.run(StepKind::Command, act, current_bundle(ctx).to_file(file))
+    remedy.command(act, current_bundle(ctx).to_file(file))
 }
 
 /// Adds the step that writes the current bundle to a file, each certificate once.
@@ -138,7 +138,7 @@ pub(in crate::checks::certificates) fn read_bundle_once(
     let once = program("awk").arg(
         r#"/BEGIN CERTIFICATE-/{c=""; p=1} p{c=c $0 "\n"} /END CERTIFICATE-/{p=0; if (!seen[c]++) printf "%s", c}"#,
     );
-    remedy.run(StepKind::Command, act, current_bundle(ctx).pipe(once).to_file(EDITED))
+    remedy.command(act, current_bundle(ctx).pipe(once).to_file(EDITED))
 }
 
 /// Adds the step that writes the current bundle, with one more certificate, to a file.
@@ -151,7 +151,7 @@ pub(in crate::checks) fn add_to_bundle(
 ) -> Remedy {
     let newline = Line::from(program("printf").words("\\n")).and_shell(">>").arg(file);
     let added = Line::from(program("cat").arg(more)).and_shell(">>").arg(file);
-    remedy.run(StepKind::Command, act, current_bundle(ctx).to_file(file).and(newline).and(added))
+    remedy.command(act, current_bundle(ctx).to_file(file).and(newline).and(added))
 }
 
 /// Adds the step that puts a bundle of trust anchors in place.
@@ -184,7 +184,7 @@ pub(in crate::checks::certificates) fn put_bundle_with(
 ) -> Remedy {
     let act = match chart_writes_bundle(ctx) {
         Some(true) => act.to_owned(),
-        Some(false) => return remedy.step(StepKind::Note, in_source(ctx, act, file)),
+        Some(false) => return remedy.note(in_source(ctx, act, file)),
         None => format!("{act} (in trust-manager, if that writes it)"),
     };
     upgrade::step(ctx, remedy, StepKind::Command, &act, options.anchors(file))

@@ -7,7 +7,7 @@ use crate::checks::trust_roots::{
 use crate::checks::upgrade::{self};
 use crate::checks::{Context, restart};
 use crate::command::{Command, Line, kubectl};
-use crate::finding::{Remedy, Restarts, Step, StepKind};
+use crate::finding::{Remedy, Restarts, Step};
 use crate::model::installed::COMPONENT;
 use crate::model::owners::Owner;
 use crate::objects::Pod;
@@ -39,7 +39,7 @@ pub(in crate::checks::certificates) fn restart_trusted_control_plane(
 fn restarted(ctx: &Context<'_>, remedy: Remedy, cuts_off: bool) -> Remedy {
     if is_rolled(&remedy) {
         let act = "Wait until the control plane has restarted";
-        let remedy = remedy.run(StepKind::Command, act, control_plane_rolled(ctx));
+        let remedy = remedy.command(act, control_plane_rolled(ctx));
         return upgrade::without_key(remedy, &KEYS);
     }
     upgrade::without_key(restart(ctx, remedy, None, cuts_off), &KEYS)
@@ -85,7 +85,7 @@ fn restart(ctx: &Context<'_>, remedy: Remedy, next: Option<&Step>, cuts_off: boo
         }
         None => Command::lines(lines),
     };
-    remedy.run(StepKind::Command, act, commands).restarting(Restarts::ControlPlane)
+    remedy.command(act, commands).restarting(Restarts::ControlPlane)
 }
 
 /// The line that waits until the control plane runs. kubectl waits for all Deployments of a namespace since 1.25.
@@ -116,7 +116,7 @@ pub(in crate::checks::certificates) fn identity_restarted(ctx: &Context<'_>, act
         kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
         kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
     ];
-    Remedy::new().run(StepKind::Command, act, Command::lines(lines))
+    Remedy::new().command(act, Command::lines(lines))
 }
 
 /// Whether a pod of the control plane was created with other trust anchors than the current ones, according
@@ -149,13 +149,11 @@ pub(in crate::checks::certificates) fn see_it_loaded(ctx: &Context<'_>, remedy: 
     }
     let namespace = &ctx.namespaces().control_plane;
     let remedy = remedy
-        .run(
-            StepKind::Command,
+        .command(
             "Check that identity has loaded it: an event IssuerUpdated appears within two minutes",
             kubectl().namespace(namespace).words("get events --field-selector reason=IssuerUpdated"),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "If there is no such event, restart identity",
             kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
         );

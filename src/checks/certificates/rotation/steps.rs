@@ -15,7 +15,7 @@ use crate::checks::certificates::remedy::{
 };
 use crate::checks::restart::{Needs, meshed_but};
 use crate::command::{Arg, Command, Line, kubectl, program};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 use crate::model::owners::Owner;
 
 /// The commands of a step, in a phase.
@@ -52,8 +52,7 @@ fn add_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
     if let Some(remedy) = ManagedAnchor::find(ctx).and_then(|anchor| anchor.renewed(ctx, Remedy::new())) {
         let listed = program("step").words("certificate fingerprint --bundle").arg(WITH_NEW);
         let lines = [current_bundle(ctx).to_file(WITH_NEW), Line::from(listed)];
-        return remedy.run(
-            StepKind::Command,
+        return remedy.command(
             "Check that the bundle has both anchors: the command lists their fingerprints",
             Command::lines(lines).whole(),
         );
@@ -103,18 +102,15 @@ fn restart_workloads(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
     let remedy = match ManagedAnchor::find(ctx) {
         Some(anchor) => {
             let act = "Write the new anchor to a file, for the linked clusters";
-            remedy.run(StepKind::Command, act, anchor.to_file(NEW_ROOT))
+            remedy.command(act, anchor.to_file(NEW_ROOT))
         }
         None => remedy,
     };
-    remedy.step(
-        StepKind::Note,
-        format!(
-            "In each linked cluster ({}), add {NEW_ROOT} to the bundle, and restart the control plane and \
+    remedy.note(format!(
+        "In each linked cluster ({}), add {NEW_ROOT} to the bundle, and restart the control plane and \
              the meshed workloads",
-            clusters.join(", ")
-        ),
-    )
+        clusters.join(", ")
+    ))
 }
 
 fn replace_issuer(ctx: &Context<'_>, evidence: &Evidence<'_>, of: RotationSubject) -> Remedy {
@@ -134,8 +130,7 @@ fn by_tool(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let remedy = Remedy::new();
     if issuer.renewed_by() != Some("cert-manager") {
-        return remedy.step(
-            StepKind::Note,
+        return remedy.note(
             "Have the tool that writes the Secret linkerd-identity-issuer issue a certificate under the new \
              anchor: tls.crt, tls.key, and the new anchor as ca.crt",
         );
@@ -146,8 +141,7 @@ fn by_tool(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
         Some(_) => remedy,
         None => into_authority(remedy, namespace, name),
     };
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Have cert-manager issue the issuer again, under the new anchor",
         program("cmctl").words("renew").option("-n", namespace).operand(name),
     )
@@ -168,14 +162,12 @@ fn into_authority(remedy: Remedy, namespace: &str, name: &str) -> Remedy {
         .option("--cert", NEW_ROOT)
         .words("--key ca-new.key --dry-run=client -o yaml");
     remedy
-        .run(
-            StepKind::Command,
+        .command(
             "Find the Secret from which cert-manager signs the issuer: that of the Issuer or ClusterIssuer that the \
              Certificate names",
             Command::lines([reference, all]),
         )
-        .run(
-            StepKind::Command,
+        .command(
             "Put the new anchor into that Secret; CA_NAMESPACE is that of the Issuer, or of cert-manager for a \
              ClusterIssuer",
             create.pipe(kubectl().words("apply -f -")),
@@ -189,8 +181,7 @@ fn renew_certificates(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) 
         false => BTreeSet::new(),
     };
     let remedy = match is_replaced && evidence.lifetime.settled.is_none() {
-        true => Remedy::new().run(
-            StepKind::Command,
+        true => Remedy::new().command(
             "Note the time: no evidence shows when the issuer was replaced, so pass this time as --issuer-since later",
             Command::from(program("date").words("-u +%Y-%m-%dT%H:%M:%SZ")),
         ),
@@ -208,8 +199,7 @@ fn renew_certificates(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) 
         return remedy;
     }
     let namespace = &ctx.namespaces().control_plane;
-    remedy.run(
-        StepKind::Command,
+    remedy.command(
         "Restart the control plane for the same reason",
         kubectl().namespace(namespace).words("rollout restart deployment"),
     )
@@ -242,7 +232,7 @@ fn remove_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
         return remedy;
     }
     let rest: Vec<String> = goes.iter().skip(1).map(|anchor| anchor.certificate.summary()).collect();
-    remedy.step(StepKind::Note, format!("Remove the others in the same way: {}", rest.join(", ")))
+    remedy.note(format!("Remove the others in the same way: {}", rest.join(", ")))
 }
 
 fn drop_old_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) -> Remedy {
@@ -263,8 +253,8 @@ fn drop_old_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) -> 
     if clusters.is_empty() {
         return remedy;
     }
-    remedy.step(
-        StepKind::Note,
-        format!("Remove the old anchor in each linked cluster in the same way: {}", clusters.join(", ")),
-    )
+    remedy.note(format!(
+        "Remove the old anchor in each linked cluster in the same way: {}",
+        clusters.join(", ")
+    ))
 }

@@ -24,16 +24,13 @@ pub(super) fn remedy(
     let first = pods[0];
     let described = |text| {
         let describe = kubectl().namespace(&owner.namespace).words("describe pod");
-        Remedy::new().run(StepKind::Command, text, describe.operand(&first.metadata.name))
+        Remedy::new().command(text, describe.operand(&first.metadata.name))
     };
     let listed = || described("Check why it is not ready: containers and events");
     match stage {
         Stage::NotStarted => match obstacle(first) {
-            Some((list, status)) if list == INIT && status.restart_count > 0 => listed().run(
-                StepKind::Command,
-                "Read the log of the failing container",
-                last_log(first, status.name.as_str()),
-            ),
+            Some((list, status)) if list == INIT && status.restart_count > 0 => listed()
+                .command("Read the log of the failing container", last_log(first, status.name.as_str())),
             Some(_) | None => listed(),
         },
         Stage::Unscheduled
@@ -48,21 +45,15 @@ pub(super) fn remedy(
             unanswered(ctx, owner, first, names)
         }
         Stage::Restarting(RestartCause::Exit(64)) => Remedy::new()
-            .run(
-                StepKind::Command,
+            .command(
                 "Read the setting that the proxy rejects in the log of its last run",
                 last_log(first, PROXY_CONTAINER),
             )
             .step(StepKind::Annotation, "Correct the setting in the pod template"),
         Stage::Restarting(_) => {
             described("Check the events of the pod: the kubelet reports there whether a probe failed")
-                .run(
-                    StepKind::Command,
-                    "Read the log of the proxy's last run",
-                    last_log(first, PROXY_CONTAINER),
-                )
-                .run(
-                    StepKind::Command,
+                .command("Read the log of the proxy's last run", last_log(first, PROXY_CONTAINER))
+                .command(
                     "If it names no reason, compare it with the known defects of the release",
                     meshdoctor().words("check --logs --only known-defect,proxy-reports-errors"),
                 )
@@ -79,12 +70,11 @@ pub(super) fn remedy(
 fn failed(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, pods: &[&Pod], names: &[String]) -> Remedy {
     if !pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) {
         let log = kubectl().namespace(&owner.namespace).words("logs").operand(&pods[0].metadata.name);
-        return remedy.run(StepKind::Command, "Read the proxy's log", log.option("-c", PROXY_CONTAINER));
+        return remedy.command("Read the proxy's log", log.option("-c", PROXY_CONTAINER));
     }
     let mut remedy = more_memory(remedy, pods);
     if pods.iter().any(|pod| allocator(ctx, pod).is_some()) {
-        remedy = remedy.step(
-            StepKind::Note,
+        remedy = remedy.note(
             "On arm64 the proxy keeps memory after a peak, since it uses glibc's allocator there. Let the limit cover \
              the peak and this rest",
         );
@@ -94,8 +84,7 @@ fn failed(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, pods: &[&Pod], names
 
 /// The steps for proxies that were shut down too early.
 fn stopped(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], names: &[String]) -> Remedy {
-    let remedy = Remedy::new().step(
-        StepKind::Note,
+    let remedy = Remedy::new().note(
         "Find the program that stops the proxy too early: a container that posts to /shutdown, such as \
          `linkerd-await --shutdown`, or a hook that sends SIGTERM",
     );
@@ -119,13 +108,10 @@ fn absent(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], names: &[String]) -> 
         true => "",
         false => ". If the pods need a proxy, set linkerd.io/inject: enabled",
     };
-    let remedy = Remedy::new().step(
-        StepKind::Note,
-        format!(
-            "Remove the label linkerd.io/control-plane-ns from the {place}, or from the object whose labels an \
+    let remedy = Remedy::new().note(format!(
+        "Remove the label linkerd.io/control-plane-ns from the {place}, or from the object whose labels an \
              operator copies. Only the injector sets it{mesh}"
-        ),
-    );
+    ));
     remedy.with(renew(ctx, owner, names, Needs::NewPods, "running pods keep the label"))
 }
 
@@ -162,10 +148,9 @@ fn last_log(pod: &Pod, container: &str) -> Call {
 /// The steps for a native sidecar whose startup probe no longer runs.
 fn unprobed(ctx: &Context<'_>, owner: &Owner, pod: &Pod, names: &[String]) -> Remedy {
     Remedy::new()
-        .run(StepKind::Command, "Read why the first run of the proxy ended", last_log(pod, PROXY_CONTAINER))
+        .command("Read why the first run of the proxy ended", last_log(pod, PROXY_CONTAINER))
         .with(renew(ctx, owner, names, Needs::NewPods, "the probe of this pod does not run again"))
-        .step(
-            StepKind::Note,
+        .note(
             "Upgrade the kubelets. Kubernetes 1.35 and later patch releases of 1.33 and 1.34 run the probe again",
         )
 }
@@ -173,8 +158,7 @@ fn unprobed(ctx: &Context<'_>, owner: &Owner, pod: &Pod, names: &[String]) -> Re
 /// Adds the step for an OOM-killed proxy.
 fn more_memory(remedy: Remedy, pods: &[&Pod]) -> Remedy {
     if let Some((namespace, name)) = resized(pods) {
-        return remedy.run(
-            StepKind::Command,
+        return remedy.command(
             format!(
                 "Add {{containerName: {PROXY_CONTAINER}, mode: \"Off\"}} to the containerPolicies of \
                  VerticalPodAutoscaler {name}, which sets the proxy's memory and overrides its annotations"

@@ -3,7 +3,7 @@
 use crate::card::ExpressedFix;
 use crate::command::{Arg, Call, helm, kubectl, linkerd, meshdoctor};
 use crate::expression::{Expression, Scope};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::Remedy;
 
 #[derive(Debug)]
 pub(super) struct ExpressedStep {
@@ -53,8 +53,8 @@ impl ExpressedStep {
     /// Adds the step; as a note if a word of its command has no value.
     pub(super) fn add_to(&self, remedy: Remedy, scope: &Scope<'_>) -> Remedy {
         match self.call(scope) {
-            Some(call) => remedy.run(StepKind::Command, &self.text, call),
-            None => remedy.step(StepKind::Note, &self.text),
+            Some(call) => remedy.command(&self.text, call),
+            None => remedy.note(&self.text),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{finding, shown};
 use crate::checks::{Context, quota};
 use crate::command::{Line, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::quantity;
 use crate::objects::{Node, Pod, PodSpec, Workload};
 
@@ -66,14 +66,13 @@ impl<'a> Nodes<'a> {
         let cordoned = self.all.iter().filter(|one| one.spec.unschedulable);
         let names: Vec<&str> = cordoned.map(|one| one.metadata.name.as_str()).collect();
         let remedy = match names.is_empty() {
-            true => Remedy::new().run(
-                StepKind::Command,
+            true => Remedy::new().command(
                 "List the nodes and the reasons why they are not ready",
                 Line::from(kubectl().words("describe nodes")),
             ),
             false => names.iter().fold(Remedy::new(), |remedy, name| {
                 let uncordon = kubectl().words("uncordon").operand(*name);
-                remedy.run(StepKind::Command, format!("Let node {name} take pods again"), uncordon)
+                remedy.command(format!("Let node {name} take pods again"), uncordon)
             }),
         };
         let state = |one: &Node| {
@@ -147,10 +146,8 @@ fn without_room(
 ) -> Finding {
     let message =
         "The rollout hangs: it starts a new pod before it stops an old one, and no node has room for it";
-    let remedy = Remedy::new().step(
-        StepKind::Note,
-        "Add a node during the upgrade, or set maxUnavailable of its update strategy to 1",
-    );
+    let remedy = Remedy::new()
+        .note("Add a node during the upgrade, or set maxUnavailable of its update strategy to 1");
     let mut left: Vec<String> = free.iter().take(NAMED).map(Free::text).collect();
     if free.len() > NAMED {
         left.push(format!("{} more", free.len() - NAMED));

@@ -10,9 +10,9 @@ fn finding(check: &'static str, steps: &[(&'static str, &'static str)]) -> Findi
     let evidence = Evidence::other(check, "x");
     let mut finding =
         Finding::new(check, Severity::Error, subject, format!("{check} happened")).evidence(evidence);
-    finding.remedy = steps.iter().fold(Remedy::new(), |remedy, (text, command)| {
-        remedy.run(StepKind::Command, *text, kubectl().words(command))
-    });
+    finding.remedy = steps
+        .iter()
+        .fold(Remedy::new(), |remedy, (text, command)| remedy.command(*text, kubectl().words(command)));
     finding
 }
 
@@ -62,7 +62,7 @@ fn values_of_a_chart_are_set_by_one_command() {
             .chart(settings.clone())
             .run(StepKind::ChartValue, format!("Set {path}"), into("apply -f -"))
             .chart(settings)
-            .run(StepKind::Command, "Wait", kubectl().words("rollout status"));
+            .command("Wait", kubectl().words("rollout status"));
         finding
     };
     let (first, second, mut third) = (of("a", "bin"), of("b", "net"), of("c", "privileged"));
@@ -82,10 +82,10 @@ fn values_of_a_chart_are_set_by_one_command() {
 fn the_cli_is_installed_before_it_is_needed() {
     let guarded = |name: &'static str| Line::only_with_cli("edge-25.4.4", linkerd().words(name));
     let mut first = finding("a", &[("Look", "get a")]);
-    first.remedy = first.remedy.clone().run(StepKind::Command, "Upgrade", guarded("upgrade"));
+    first.remedy = first.remedy.clone().command("Upgrade", guarded("upgrade"));
     let mut second = finding("b", &[]);
     let install = Line::set("LINKERD2_VERSION", "edge-25.4.4").line(program("sh"));
-    second.remedy = Remedy::new().run(StepKind::Command, "Install", install);
+    second.remedy = Remedy::new().command("Install", install);
     let texts = texts(&[first, second]);
     let starts: Vec<&str> = texts.iter().map(|text| text.split(" (").next().unwrap_or_default()).collect();
     assert_eq!(
