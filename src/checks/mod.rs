@@ -114,6 +114,18 @@ impl From<Vec<Finding>> for Verdict {
     }
 }
 
+impl From<Finding> for Verdict {
+    fn from(finding: Finding) -> Verdict {
+        Verdict(vec![finding])
+    }
+}
+
+impl FromIterator<Finding> for Verdict {
+    fn from_iter<I: IntoIterator<Item = Finding>>(findings: I) -> Verdict {
+        Verdict(findings.into_iter().collect())
+    }
+}
+
 /// Installs the linkerd CLI of a release; `None` if the text is not a version of Linkerd.
 pub fn cli_installation(release: &str) -> Option<Command> {
     Some(versions::cli_install::install(Knowledge::embedded(), &release.parse().ok()?))

@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(if refuses { of_denied(found, finding) } else { finding.symptoms(BTreeMap::new()) })
     });
     let findings = findings.chain(super::route_timeouts::findings(ctx)).chain(super::in_values::invalid(ctx));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Ties an annotation of a namespace to the pods there that are rejected. One of a workload shares its subject.

@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let anchor = anchors.iter().find(|anchor| holds(managed, anchor))?;
         finding(ctx, managed, anchor, bundle)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The time at which cert-manager renews a trust anchor that the chart does not write, if it does. Unavailable

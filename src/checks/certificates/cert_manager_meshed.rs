@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let ended = ended.filter(|_| !pods.iter().any(|pod| has_ready_proxy(pod)));
         finding(ctx, owner, pods, managed[0], ended)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn has_ready_proxy(pod: &Pod) -> bool {

@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     since_then.extend(issuer.iter().flat_map(|issuer| issuer.moments(ctx.now())));
     let shared = (control_plane, since_then.as_slice());
     let findings = without.iter().map(|held| finding(ctx, held, bundle, issuer.as_ref(), &needed, shared));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The anchors that a proxy needs at least one of: those that the issuer chains to, or all anchors if it

@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )
             .evidence(seen)
             .remedy(Remedy::new().note("Restore the ConfigMap first"));
-        return Ok(vec![finding].into());
+        return Ok(finding.into());
     };
     let stale = holders(ctx, &|held| !held.same_text(&current) && !held.same_anchors(&current))?;
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS);

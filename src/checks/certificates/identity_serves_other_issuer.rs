@@ -53,5 +53,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }))
         .tie(identity_deployment(ctx))
         .remedy(remedy);
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

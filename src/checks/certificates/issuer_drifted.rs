@@ -52,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(issuer.quoted(said(issuer.certificate())))
         .remedy(remedy)
         .tie(identity_deployment(ctx));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// Verifies that no other check has a new issuer made, which then is that of the installation.

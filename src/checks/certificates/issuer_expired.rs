@@ -48,5 +48,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .timeline(issuer.moments(ctx.now()))
         .remedy(steps)
         .tie(identity_deployment(ctx));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(issuer.quoted(format!("{}: {said}", issuer.certificate().summary())))
         .remedy(steps)
         .tie(identity_deployment(ctx));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// Whether the first certificate of a chain signed the second, so that the chain is in reverse order.

@@ -32,5 +32,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(bundle.evidence(anchor.summary()))
         .remedy(steps)
         .tie(identity_deployment(ctx));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

@@ -71,7 +71,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(silent.then(|| Evidence::other("Events", format!("no {UPDATED} since {made}"))))
         .remedy(restart(ctx));
     let finding = if silent { finding.tie(identity_deployment(ctx)) } else { finding.explains_nothing() };
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 fn restart(ctx: &Context<'_>) -> Remedy {

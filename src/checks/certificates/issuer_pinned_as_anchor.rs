@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(steps(ctx, certificate))
         .tie(anchor_tie(certificate))
         .tie(identity_deployment(ctx));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 fn steps(ctx: &Context<'_>, certificate: &Certificate) -> Remedy {

@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("cert-manager does not issue the issuer"));
     }
     let findings = managed.iter().flat_map(|one| [unusable(ctx, one), curve(ctx, one), not_ready(ctx, one)]);
-    Ok(findings.flatten().collect::<Vec<_>>().into())
+    Ok(findings.flatten().collect())
 }
 
 fn subject(managed: &ManagedCertificate) -> Subject {

@@ -59,5 +59,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .timeline(events.chain(starts))
         .remedy(remedy)
         .tie(identity_deployment(ctx));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

@@ -82,7 +82,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .remedy(remedy(ctx, name)),
         )
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn severity(away: SignedDuration) -> Severity {

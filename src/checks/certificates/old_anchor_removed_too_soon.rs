@@ -66,7 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             finding.tie(Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()))
         })
     });
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 fn started(pod: &Pod) -> Option<Timestamp> {

@@ -76,7 +76,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .tie(component_missing("identity"))
     });
-    Ok(failing.into_iter().chain(late).collect::<Vec<_>>().into())
+    Ok(failing.into_iter().chain(late).collect())
 }
 
 /// Number of renewals that failed between two reads, if none succeeded and the certificate is not yet overdue. The

@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .remedy(remedy)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The trust domain in a proxy's name, for the control plane in a namespace.

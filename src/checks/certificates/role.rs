@@ -32,7 +32,7 @@ pub(super) fn of_each(
         let role = AnchorUse::classify(anchor.certificate, issuer.as_ref(), &bundles, ctx.now());
         judge(&anchor, role)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 impl AnchorUse {

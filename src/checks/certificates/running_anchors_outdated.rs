@@ -73,5 +73,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::field(format!("ConfigMap {namespace}/{TRUST_ROOTS}"), IN_FORCE, current.shown()))
         .remedy(remedy)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

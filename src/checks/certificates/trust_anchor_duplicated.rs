@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let differ = |bundle: &&Bundle| {
         bundle.in_force || in_force.is_none_or(|in_force| in_force.anchors != bundle.anchors)
     };
-    Ok(bundles.iter().filter(differ).filter_map(|bundle| finding(ctx, bundle)).collect::<Vec<_>>().into())
+    Ok(bundles.iter().filter(differ).filter_map(|bundle| finding(ctx, bundle)).collect())
 }
 
 fn finding(ctx: &Context<'_>, bundle: &Bundle) -> Option<Finding> {

@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let no_authority = (!anchor.certificate.is_authority()).then(|| no_authority(ctx, &anchor));
         [unsupported, no_authority]
     });
-    Ok(findings.flatten().collect::<Vec<_>>().into())
+    Ok(findings.flatten().collect())
 }
 
 fn message(anchor: &Anchor<'_>) -> String {

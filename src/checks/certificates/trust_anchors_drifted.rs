@@ -99,5 +99,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .remedy(remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", CURRENT_BUNDLE))
         .tie(identity_deployment(ctx));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

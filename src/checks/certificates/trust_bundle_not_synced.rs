@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             state,
         ))
         .tie(identity_deployment(ctx));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 fn about(ctx: &Context<'_>, bundle: &TrustBundle, message: String) -> Finding {

@@ -57,7 +57,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         })
         .remedy(write_again(ctx))
         .tie(identity_deployment(ctx));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// The finding for anchors that damage hides; `read`: identity finds others.

@@ -12,7 +12,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = serving(ctx, &SERVERS)?;
     let findings = serving.iter().flat_map(|pair| [finding(ctx, pair), left_over(ctx, pair)]);
-    Ok(findings.flatten().collect::<Vec<_>>().into())
+    Ok(findings.flatten().collect())
 }
 
 /// A finding about expired certificates that follow a valid one. `webhook-certificate-expired`

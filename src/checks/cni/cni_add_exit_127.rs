@@ -14,5 +14,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = mode_remedy_without_node(ctx, node, &failing);
     let message =
         "meshed pods cannot start: linkerd-cni runs an iptables binary that their node does not have";
-    Ok(failing.iter().map(|add| refused(ctx, add, message).remedy(remedy.clone())).collect::<Vec<_>>().into())
+    Ok(failing.iter().map(|add| refused(ctx, add, message).remedy(remedy.clone())).collect())
 }

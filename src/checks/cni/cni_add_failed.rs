@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(signature) => known(ctx, add, signature),
         None => unknown(ctx, add),
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn known(ctx: &Context<'_>, add: &AddFailure<'_>, signature: &Signature) -> Finding {

@@ -23,5 +23,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = failed_deleted(ctx, remedy::through_host_network(ctx, remedy), &failing);
     let message = "pods cannot start: the API server rejects the token that linkerd-cni authenticates with \
                    on their node";
-    Ok(failing.iter().map(|add| refused(ctx, add, message).remedy(remedy.clone())).collect::<Vec<_>>().into())
+    Ok(failing.iter().map(|add| refused(ctx, add, message).remedy(remedy.clone())).collect())
 }

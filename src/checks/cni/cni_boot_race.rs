@@ -60,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         found
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// When linkerd-cni's entry and installer were added to the node.

@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             None => silence.stuck(ctx, pod),
         }
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn blamed(ctx: &Context<'_>, add: &AddFailure<'_>) -> Finding {

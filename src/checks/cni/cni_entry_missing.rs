@@ -12,7 +12,7 @@ use crate::finding::{Finding, Subject};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
     let all = absences(ctx, &nodes)?;
-    Ok(all.iter().map(|absent| absent.graded(missing(ctx, absent, &all))).collect::<Vec<_>>().into())
+    Ok(all.iter().map(|absent| absent.graded(missing(ctx, absent, &all))).collect())
 }
 
 fn missing(ctx: &Context<'_>, absent: &Absent<'_>, others: &[Absent<'_>]) -> Finding {

@@ -136,7 +136,7 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
     }
     let not_installed: Vec<Evidence> = sets.iter().map(|set| elsewhere(set)).collect();
     let findings = left.into_iter().flat_map(|snapshot| on_one(ctx, &nodes, snapshot, &not_installed, None));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Evidence of the DaemonSet's nodeSelector.

@@ -42,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let key = (pod.metadata.namespace.as_str(), pod.metadata.name.as_str());
         failing(ctx, pod, said.get(&key).map_or(&[][..], Vec::as_slice))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding> {

@@ -57,7 +57,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         (None, None) => None,
     };
-    Ok(finding.into_iter().collect::<Vec<_>>().into())
+    Ok(finding.into_iter().collect())
 }
 
 /// The control plane's setting.

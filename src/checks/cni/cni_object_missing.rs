@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             set.metadata.name.clone(),
         ))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The DaemonSet is missing: one finding, even if other objects are missing too.

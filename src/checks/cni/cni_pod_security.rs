@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         Some(finding(ctx, set, namespace))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn finding(ctx: &Context<'_>, set: &Workload, namespace: &Namespace) -> Finding {

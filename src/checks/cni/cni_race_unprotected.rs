@@ -93,7 +93,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(scaled.filter(|_| early.is_empty()))
         .remedy(remedy)
         .likely();
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// The autoscaler that creates nodes.

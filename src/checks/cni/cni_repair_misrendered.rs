@@ -42,6 +42,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ))
                 .remedy(remedy.clone())
         })
-        .collect::<Vec<_>>()
-        .into())
+        .collect())
 }

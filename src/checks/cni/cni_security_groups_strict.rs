@@ -99,7 +99,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             finding.tie(Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()))
         })
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The enforcing mode in the network configuration of a node.

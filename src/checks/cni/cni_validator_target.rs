@@ -70,7 +70,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let other_family = other_family
         .into_iter()
         .map(|((owner, target, own), names)| has_other_family(ctx, &owner, target, &own, names));
-    Ok(answered.chain(skipped).chain(other_family).collect::<Vec<_>>().into())
+    Ok(answered.chain(skipped).chain(other_family).collect())
 }
 
 /// Pods whose validator dials a Service or pod.

@@ -52,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     owners.sort();
-    Ok(finding(ctx, &owners, port, said, evidence, at_sockets).into_iter().collect::<Vec<_>>().into())
+    Ok(finding(ctx, &owners, port, said, evidence, at_sockets).into_iter().collect())
 }
 
 /// The target port of the API server, if `service` is its Service.

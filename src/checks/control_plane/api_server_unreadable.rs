@@ -55,5 +55,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::other("API server /version", missing.why.to_string()))
         .fails_rows(["can query the Kubernetes API"])
         .remedy(remedy);
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

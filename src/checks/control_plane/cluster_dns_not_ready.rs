@@ -80,5 +80,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = if ctx.are_starting(&dns) { finding.severity(Severity::Info) } else { finding };
     let finding =
         LOOKED_UP.into_iter().fold(finding, |finding, component| finding.tie(component_missing(component)));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

@@ -78,5 +78,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy);
     let finding =
         LOOKED_UP.into_iter().fold(finding, |finding, component| finding.tie(component_missing(component)));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

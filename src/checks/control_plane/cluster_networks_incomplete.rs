@@ -17,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let networks = cluster_networks(ctx)?;
     let misspelled = |add| misspelled(ctx, &networks, add).into_iter();
     if !networks.unreadable.is_empty() {
-        return Ok(misspelled(Add::Nothing).collect::<Vec<_>>().into());
+        return Ok(misspelled(Add::Nothing).collect());
     }
     let ended = pods.as_ref().map(|pods| outside_pods(pods, &networks, true)).unwrap_or_default();
     let of_pods = pods.map(|pods| outside_pods(pods, &networks, false));
@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         found.severity(Severity::Info).rows_as(Severity::Error).fails_rows([PODS])
     });
     if rows.is_empty() {
-        return Ok(misspelled(Add::Nothing).chain(ended).collect::<Vec<_>>().into());
+        return Ok(misspelled(Add::Nothing).chain(ended).collect());
     }
     let addresses = outside(&networks, ctx.optional_list::<Pod>(), ctx.optional_list::<Service>());
     let which = match rows.as_slice() {
@@ -51,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let what = format!("addresses of {which} ({})", some(&addresses, NAMED));
     let missing = (Add::Addresses(&addresses), Add::Addresses(&addresses));
     let found = incomplete(ctx, &networks, &what, evidence, missing).fails_rows(rows);
-    Ok(misspelled(Add::Addresses(&addresses)).chain(ended).chain([found]).collect::<Vec<_>>().into())
+    Ok(misspelled(Add::Addresses(&addresses)).chain(ended).chain([found]).collect())
 }
 
 /// Pods outside the networks that are not on the host network, either the finished or the running ones: the

@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let with: Vec<&Node> = nodes?.iter().filter(|node| !node.spec.pod_cidr.is_empty()).collect();
     let misspelled = |add| misspelled(ctx, &networks, add).into_iter();
     if !networks.unreadable.is_empty() || (with.is_empty() && networks.loose) {
-        return Ok(misspelled(Add::Nothing).collect::<Vec<_>>().into());
+        return Ok(misspelled(Add::Nothing).collect());
     }
     if with.is_empty() {
         ctx.complete_list::<Node>()?;
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|node| !node.spec.pod_cidr.parse::<Network>().is_ok_and(|network| networks.covers(&network)))
         .collect();
     if outside.is_empty() {
-        return Ok(misspelled(Add::Nothing).collect::<Vec<_>>().into());
+        return Ok(misspelled(Add::Nothing).collect());
     }
     let named: BTreeSet<&str> = outside.iter().map(|node| node.spec.pod_cidr.as_str()).take(NAMED).collect();
     let mut evidence: Vec<Evidence> = outside
@@ -54,5 +54,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let missing = (Add::These(&all), Add::These(&add));
     let outside = incomplete(ctx, &networks, &what, evidence, missing);
-    Ok(misspelled(Add::These(&add)).chain([outside]).collect::<Vec<_>>().into())
+    Ok(misspelled(Add::These(&add)).chain([outside]).collect())
 }

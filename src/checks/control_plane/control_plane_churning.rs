@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let sets = of_one_release(sets).filter(|sets| sets.len() >= ctx.count_of("rollouts"))?;
             Some(finding(ctx, &component, sets))
         });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The ReplicaSets of a namespace that are not older than a duration, by their Deployment.

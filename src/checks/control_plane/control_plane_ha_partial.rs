@@ -43,5 +43,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Options::none().set(path, "true"),
         ))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

@@ -68,7 +68,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = missing.iter().map(|component| component_missing(component)).fold(finding, Finding::tie);
     // Without an injector the API server's webhook calls fail, which also explains pods without a proxy.
     let finding = if missing.contains(&"proxy-injector") { finding.tie(silent_injector()) } else { finding };
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// The step if the control plane is, or may be, in another namespace.

@@ -68,5 +68,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .note("Check that NetworkPolicies allow the pods to reach it"),
         )
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = finding(ctx, role, rights, &lacking)?;
         Some(finding.evidence(seen.clone()))
     });
-    Ok(findings.chain(roles.iter().flat_map(|role| unlabelled(ctx, role, rights))).collect::<Vec<_>>().into())
+    Ok(findings.chain(roles.iter().flat_map(|role| unlabelled(ctx, role, rights))).collect())
 }
 
 /// The permissions that the account of a role lacks: API group, resource and verb.

@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         finding(ctx, subject, component, container, *why, group)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Why a container is reported, by the parameters `days` and `restarts` of the check.

@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // Without a heartbeat its Role is not needed.
         .filter(|role| role.account.as_deref() != Some(HEARTBEAT) || beats)
         .filter_map(|role| Some(finding(ctx, role, wrong(role, namespace, given)?).evidence(seen.clone())));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The problem: the kind and the name of the object, and its state.

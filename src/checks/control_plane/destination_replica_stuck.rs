@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let missed = others.map(|other| missed(replica, other)).max_by_key(|missed| total(missed))?;
         (replica.updates.is_empty() && total(&missed) >= LEAST).then(|| finding(ctx, replica, &missed))
     });
-    Ok(stuck.collect::<Vec<_>>().into())
+    Ok(stuck.collect())
 }
 
 fn port_of(series: &Series) -> ServicePort<'_> {

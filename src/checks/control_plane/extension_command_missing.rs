@@ -49,5 +49,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .iter()
             .fold(finding, |finding, home| finding.subject(Subject::object("Namespace", "", home)))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

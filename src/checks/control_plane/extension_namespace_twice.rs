@@ -12,7 +12,7 @@ use crate::objects::{Deployment, Meta, Pod};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let twice = labelled_namespaces(ctx)?.into_iter().filter(|(_, namespaces)| namespaces.len() > 1);
     let findings = twice.map(|(extension, namespaces)| finding(ctx, extension, &namespaces));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {

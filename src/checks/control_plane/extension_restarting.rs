@@ -47,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = groups.iter().map(|((owner, extension, container, why), group)| {
         finding(ctx, owner, *extension, container, *why, group)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The label with the component of a pod.

@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let applications = defined::<Application>(ctx)?;
     let namespace = &ctx.namespaces().control_plane;
     let ours = applications.iter().filter(|one| is_of_mesh(one, namespace));
-    Ok(ours.filter_map(|application| finding(ctx, application)).collect::<Vec<_>>().into())
+    Ok(ours.filter_map(|application| finding(ctx, application)).collect())
 }
 
 /// Whether an Application manages parts of this mesh: by its charts, or by objects that Linkerd's charts contain.

@@ -71,7 +71,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(Evidence::field(object, "status.conditions[Failed]", format!("{reason}: {message}")))
         }))
         .remedy(remedy);
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 fn started(job: &Job) -> Option<Timestamp> {

@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .collect();
             let both = any.then(|| both(ctx, &dual, &served));
             let alone = (!alone.is_empty()).then(|| ipv6_services(ctx, &alone));
-            Ok(both.into_iter().chain(alone).collect::<Vec<_>>().into())
+            Ok(both.into_iter().chain(alone).collect())
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .finding(Subject::object("ConfigMap", namespace, CONFIG), message)
         .evidence(evidence)
         .remedy(remedy(ctx));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// Applies the manifests again, with the values that the tool of the installation keeps.

@@ -181,7 +181,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings =
         found.into_iter().map(|((owner, image, cause), pods)| finding(ctx, &owner, &image, cause, pods));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Whether a pod is part of Linkerd itself.

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let used = used(ctx, namespace, pods)?;
         Some(finding(ctx, namespace, &used))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The use of a namespace; `None` outside the mesh and outside the selected namespaces.

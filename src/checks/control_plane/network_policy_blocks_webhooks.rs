@@ -75,7 +75,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = finding(ctx, shut);
         if was_called { shut.changed_since(finding) } else { finding }
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 impl<'a> BlockedWebhooks<'a> {

@@ -71,7 +71,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             );
         ties.fold(finding, Finding::tie)
     });
-    Ok(findings.chain(silent).collect::<Vec<_>>().into())
+    Ok(findings.chain(silent).collect())
 }
 
 /// Whether the pods of a component were ready during both reads. A restart ends open streams once each, and the new

@@ -67,5 +67,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ))
             .remedy(remedy)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(finding.evidence(Evidence::other("The pod template", "does not set it")))
         })
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<Finding> {

@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = by_port.iter().map(|((owner, port), refused)| finding(ctx, owner, *port, refused));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, refused: &[RefusedConnections<'_>]) -> Finding {

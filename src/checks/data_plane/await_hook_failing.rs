@@ -46,11 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes: BTreeSet<&str> = groups.values().flatten().map(|(pod, _)| pod.node_name.as_str()).collect();
     let home = ctx.namespaces().control_plane.as_str();
     let serves = CORE.iter().all(|component| serving(pods, home, component) > 0);
-    Ok(groups
-        .iter()
-        .map(|(owner, group)| finding(ctx, owner, group, nodes.len(), serves))
-        .collect::<Vec<_>>()
-        .into())
+    Ok(groups.iter().map(|(owner, group)| finding(ctx, owner, group, nodes.len(), serves)).collect())
 }
 
 /// Whether the event is about the proxy's hook: by the command in the message or, as newer kubelets omit

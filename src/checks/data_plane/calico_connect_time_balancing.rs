@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(at_sockets.evidence)
         .remedy(remedy(all))
         .likely();
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 fn remedy(all: &FelixConfiguration) -> Remedy {

@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = by_client.iter().map(|(owner, failed)| finding(ctx, owner, failed));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn finding(ctx: &Context<'_>, owner: &Owner, failed: &[Failed<'_>]) -> Finding {

@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
         )
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Meshed pods by address; without pods that share one, such as those on the host's network.

@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy(config));
     // Without an explicit setting, balancing at sockets is inferred from Cilium's default.
     let finding = if at_sockets.said { finding } else { finding.likely() };
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 fn remedy(config: &ConfigMap) -> Remedy {

@@ -44,5 +44,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(said.take(QUOTED))
         .remedy(remedy)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let lines: Vec<_> = ready("IPv6").filter_map(|address| refused.get(&address)).collect();
             (!lines.is_empty()).then(|| finding(ctx, service, &lines))
         });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn finding(ctx: &Context<'_>, service: &Service, lines: &[&(&Pod, FailedCall<'_>)]) -> Finding {

@@ -39,5 +39,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .note("Repair the application, or add replicas if it is overloaded"),
         )
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

@@ -61,7 +61,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = groups.iter().map(|((owner, _, reason), failed)| finding(ctx, owner, *reason, failed));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Why a container does not start, with the field and the text that show it.

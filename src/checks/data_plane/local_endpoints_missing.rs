@@ -72,5 +72,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             );
         Some(finding)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

@@ -66,7 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             selecting.max_by_key(|one| (looks_into(one, kind, namespace), one.selects(kind, monitors[0])));
         Some(finding(ctx, kind, namespace, &monitors, server?))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn looks_into(server: &PrometheusServer, kind: Kind, namespace: &Namespace) -> bool {

@@ -80,7 +80,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = groups
         .iter()
         .map(|((owner, severity, network), group)| finding(ctx, owner, *severity, network, group));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Addresses and networks outside of pods' inner networks.

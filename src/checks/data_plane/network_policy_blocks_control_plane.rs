@@ -86,7 +86,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let blocked = shut.iter().map(|((direction, _), shut)| finding(ctx, *direction, shut));
     let controllers = controllers::blocked(ctx, &policies, pods, &dns);
     let linked = linked::blocked(ctx, &policies, pods);
-    Ok(blocked.chain(controllers).chain(linked).collect::<Vec<_>>().into())
+    Ok(blocked.chain(controllers).chain(linked).collect())
 }
 
 /// The connections that a pod needs to the control plane and DNS: direction, port, and the policies'

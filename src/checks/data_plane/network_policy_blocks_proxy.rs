@@ -143,7 +143,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = shut
         .iter()
         .map(|((direction, _, _, port), shut)| finding(ctx, *direction, *port, shut, transport.mode));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Policies that allow clients on ports of the application, but not on the port of the proxy.

@@ -72,7 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = shut.iter().filter_map(|((direction, _), shut)| finding(ctx, *direction, shut, home?));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Whether one side of the connection allows reading the metrics of a pod's proxy: at the metrics port or,

@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let shared = by_address
         .iter()
         .filter(|(_, pods)| pods.len() > 1 && pods.iter().any(|pod| ctx.judges(&pod.metadata.namespace)));
-    Ok(shared.map(|(address, pods)| finding(ctx, *address, pods)).collect::<Vec<_>>().into())
+    Ok(shared.map(|(address, pods)| finding(ctx, *address, pods)).collect())
 }
 
 /// Whether a pod has an address of its own, and has had it for some time.

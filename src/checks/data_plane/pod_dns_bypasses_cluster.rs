@@ -47,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         service.metadata.namespace == DNS.0 && service.metadata.label(DNS.1) == Some(DNS.2)
     };
     let dns = services.iter().find(is_dns);
-    Ok(groups.iter().map(|(owner, pods)| finding(ctx, owner, pods, dns)).collect::<Vec<_>>().into())
+    Ok(groups.iter().map(|(owner, pods)| finding(ctx, owner, pods, dns)).collect())
 }
 
 fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], dns: Option<&Service>) -> Finding {

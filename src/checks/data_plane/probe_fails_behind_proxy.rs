@@ -53,7 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = groups.iter().map(|((owner, failure), failed)| finding(ctx, owner, *failure, failed));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The failed probe of an event, if its status is one of a proxy and its port passes the proxy.

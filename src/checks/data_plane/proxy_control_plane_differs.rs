@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings =
         groups.iter().map(|((owner, found), pods)| finding(ctx, cluster_domain, owner, (found, pods)));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The domains of the cluster.

@@ -67,7 +67,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             default: default.to_string(),
         });
     }
-    Ok(broken.iter().map(|broken| finding(ctx, broken)).collect::<Vec<_>>().into())
+    Ok(broken.iter().map(|broken| finding(ctx, broken)).collect())
 }
 
 fn finding(ctx: &Context<'_>, broken: &BrokenDefault) -> Finding {

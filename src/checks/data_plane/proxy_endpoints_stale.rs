@@ -70,5 +70,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(evidence)
         .remedy(remedy)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

@@ -32,5 +32,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .note("Find the clients that hold the connections, or add replicas"),
         )
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

@@ -77,8 +77,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(groups
         .iter()
         .map(|((owner, _), (signature, failed))| finding(ctx, owner, signature, failed))
-        .collect::<Vec<_>>()
-        .into())
+        .collect())
 }
 
 fn has_succeeded(pod: &Pod) -> bool {

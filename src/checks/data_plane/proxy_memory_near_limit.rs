@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "If the memory grows without more traffic, upgrade: some releases leak memory or series",
         ))
         });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The step that doubles the largest limit of the workload's proxies.

@@ -32,11 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if without_rules && !lacks_cni {
         groups.retain(|(_, fault), _| *fault != NotRedirected::NoRules);
     }
-    Ok(groups
-        .iter()
-        .map(|((owner, fault), pods)| finding(ctx, owner, fault, pods))
-        .collect::<Vec<_>>()
-        .into())
+    Ok(groups.iter().map(|((owner, fault), pods)| finding(ctx, owner, fault, pods)).collect())
 }
 
 fn finding(ctx: &Context<'_>, owner: &Owner, fault: &NotRedirected, pods: &[&Pod]) -> Finding {

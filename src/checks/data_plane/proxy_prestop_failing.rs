@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let is_repeated = |group: &[&Event]| group.iter().any(|event| totals[&workload(event)] > 1);
     let findings = groups.iter().map(|(owner, group)| finding(ctx, owner, group, is_repeated(group)));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The namespace and the probable name of the workload of an event's pod: its name without two generated parts.

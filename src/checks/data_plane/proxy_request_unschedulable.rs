@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             groups.entry((owners.owner(pod), pending.resource)).or_default().push(pending);
         }
     }
-    Ok(groups.iter().map(|((owner, _), group)| finding(ctx, owner, group)).collect::<Vec<_>>().into())
+    Ok(groups.iter().map(|((owner, _), group)| finding(ctx, owner, group)).collect())
 }
 
 fn pending<'a>(pod: &'a Pod, resource: &'static str, least: f64) -> Option<Pending<'a>> {

@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = groups.iter().map(|((owner, _), (variable, pods))| finding(ctx, owner, variable, pods));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Whether neither an earlier variable nor a Service of the namespace defines a name. Unavailable Services are noted.

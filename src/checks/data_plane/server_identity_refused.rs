@@ -35,5 +35,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .note("Check that the servers are meshed"),
         )
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let (ready, all) = EndpointSlice::counted(slices, service);
         (ready == 0).then(|| finding(ctx, service, all, &calls))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn finding(ctx: &Context<'_>, service: &Service, all: usize, calls: &[(&Pod, FailedCall<'_>)]) -> Finding {

@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = lost.iter().filter_map(|(owner, pods)| finding(ctx, owner, pods, chart, &added));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The ports and ranges of a list.

@@ -67,7 +67,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .evidence(seen)
         .remedy(remedy);
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// The domain of an identity: the part after the control plane's namespace.

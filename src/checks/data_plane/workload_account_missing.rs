@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let running = running(ctx);
-    Ok(missing.iter().map(|(key, makers)| finding(ctx, *key, makers, &running)).collect::<Vec<_>>().into())
+    Ok(missing.iter().map(|(key, makers)| finding(ctx, *key, makers, &running)).collect())
 }
 
 /// The names of running pods, by owner.

@@ -54,7 +54,7 @@ pub(in crate::checks) fn judge(
             });
         spared(finding, ctx.within_grace(namespace.metadata.creation_timestamp))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// A namespace that is being deleted accepts no objects, and loses its label when it is gone.

@@ -60,7 +60,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed
             .tie(Tie::Workload("Namespace".to_owned(), String::new(), namespace.clone()))
             .remedy(remedy)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The steps that add proxies to pods: without the reason that the injector passes over them, a restart adds none.

@@ -68,7 +68,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension) -> Judge
         }))
         .remedy(remedy)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The pod of the Job that labels a namespace, if the scheduler finds no node for it, and its message.

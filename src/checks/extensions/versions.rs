@@ -46,7 +46,7 @@ pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, names
         Severity::Warning => retagged(ctx, extension, (pods, namespaces), (&expected, same)),
         Severity::Info | Severity::Error => Vec::new(),
     };
-    Ok(others.chain(retagged).map(|finding| finding.evidence(seen.clone())).collect::<Vec<_>>().into())
+    Ok(others.chain(retagged).map(|finding| finding.evidence(seen.clone())).collect())
 }
 
 /// Reports proxies of another release than the operator's linkerd CLI. Reads `pods`, `cli-version`, and, if
@@ -64,8 +64,7 @@ pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, namespaces
         .into_iter()
         .chain(retagged)
         .map(|finding| finding.evidence(Evidence::other("linkerd CLI", cli.as_str())))
-        .collect::<Vec<_>>()
-        .into())
+        .collect())
 }
 
 /// A finding for each workload whose running proxies are not of a version.

@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let slices = slices?;
     let findings = required.iter().filter_map(|one| one.finding(ctx, slices));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// A webhook of an extension without which no pod is created.

@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ];
         groups.entry(ctx.owners().owner(pod)).or_default().push((pod, evidence));
     }
-    Ok(groups.into_iter().map(|(owner, seen)| finding(ctx, &owner, seen)).collect::<Vec<_>>().into())
+    Ok(groups.into_iter().map(|(owner, seen)| finding(ctx, &owner, seen)).collect())
 }
 
 fn finding(ctx: &Context<'_>, owner: &Owner, seen: Vec<(&Pod, Vec<Evidence>)>) -> Finding {

@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = groups.iter().map(|((owner, hooks), pods)| finding(ctx, owner, hooks, pods));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The hooks of a pod that run in its proxy.

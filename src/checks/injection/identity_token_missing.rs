@@ -54,11 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             groups.entry((owners.owner(pod), fault)).or_default().push(pod);
         }
     }
-    Ok(groups
-        .iter()
-        .map(|((owner, fault), pods)| finding(ctx, owner, *fault, pods))
-        .collect::<Vec<_>>()
-        .into())
+    Ok(groups.iter().map(|((owner, fault), pods)| finding(ctx, owner, *fault, pods)).collect())
 }
 
 fn fault(pod: &Pod) -> Option<TokenFault> {

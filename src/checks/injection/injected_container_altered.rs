@@ -35,11 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             groups.entry((owners.owner(pod), kinds)).or_default().push((pod, evidence));
         }
     }
-    Ok(groups
-        .iter()
-        .map(|((owner, _), group)| finding(ctx, owner, group, &others))
-        .collect::<Vec<_>>()
-        .into())
+    Ok(groups.iter().map(|((owner, _), group)| finding(ctx, owner, group, &others)).collect())
 }
 
 /// The differences from what the injector writes: a label and its evidence.

@@ -35,5 +35,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "Create the workload again with a name of at most 63 characters; no annotation changes this label",
         ))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

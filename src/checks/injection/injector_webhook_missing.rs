@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let row = "control plane MutatingWebhookConfigurations exist";
         let unmarked = unmarked(ctx, subject.clone(), &there.metadata, row);
         let found = [unmarked, renamed(ctx, subject, CONFIGURATION, row)];
-        return Ok(found.into_iter().flatten().collect::<Vec<_>>().into());
+        return Ok(found.into_iter().flatten().collect());
     }
     let again = "Reapply the control plane";
     let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, again, Options::none());
@@ -36,5 +36,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .remedy(remedy)
         .tie(silent_injector());
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         true => asked_later(ctx, owner, pods),
         false => finding(ctx, owner, pods, Past::new(webhook, presence.as_ref(), pods)),
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Why pods have no proxy, as far as it is known from their creation.

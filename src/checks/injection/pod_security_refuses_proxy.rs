@@ -52,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = against
         .iter()
         .map(|(namespace, against)| finding(ctx, namespace, levels.get(namespace).copied(), against));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The levels without privileges that namespaces enforce.

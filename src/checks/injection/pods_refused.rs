@@ -42,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let of_linkerd = meshed || is_linkerds_webhook(&one.refusal);
         groups.entry((one.namespace(), of_linkerd, kind_of(one))).or_default().push(one);
     }
-    Ok(groups.values().map(|group| finding(ctx, group, rules.as_ref())).collect::<Vec<_>>().into())
+    Ok(groups.values().map(|group| finding(ctx, group, rules.as_ref())).collect())
 }
 
 /// Whether the injector would give the pods a proxy.

@@ -42,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             groups.entry(ctx.owners().owner(pod)).or_default().push((pod, failing));
         }
     }
-    Ok(groups.into_iter().map(|(owner, seen)| finding(ctx, &owner, seen)).collect::<Vec<_>>().into())
+    Ok(groups.into_iter().map(|(owner, seen)| finding(ctx, &owner, seen)).collect())
 }
 
 /// Evidence of the injected container that does not run, with the kubelet's reason.

@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .values()
         .filter(|halves| !halves.with.is_empty() && !halves.without.is_empty())
         .map(|halves| finding(ctx, &owners.owner(halves.without[0]), halves));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn finding(ctx: &Context<'_>, owner: &Owner, halves: &Halves<'_>) -> Finding {

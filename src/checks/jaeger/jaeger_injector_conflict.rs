@@ -70,7 +70,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(seen)
         .tie(crate::checks::serving::volume_added_twice())
         .remedy(remedy);
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// The webhook of jaeger's injector, with its configuration.

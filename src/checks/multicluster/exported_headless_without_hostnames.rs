@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let pod = ctx.selected().by(service).find(|pod| is_of_stateful_set(pod)).filter(|_| unnamed)?;
             Some(finding(ctx, service, pod))
         });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn is_of_stateful_set(pod: &Pod) -> bool {

@@ -84,7 +84,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("the cluster has no gateway"));
     }
     let installing = is_installing(ctx, home);
-    Ok(findings.into_iter().map(|finding| spared(finding, installing)).collect::<Vec<_>>().into())
+    Ok(findings.into_iter().map(|finding| spared(finding, installing)).collect())
 }
 
 /// Notes that network policies are unknown.

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )
             .evidence(Evidence::other(object, "does not exist"))
             .remedy(deleted_again(ctx, with_definition(ctx)));
-        return Ok(vec![finding].into());
+        return Ok(finding.into());
     };
     if let Some(unserved) = definition.unserved() {
         return Ok(vec![not_served(ctx, subject, &unserved)].into());
@@ -65,7 +65,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .evidence(seen)
         .remedy(upgraded_extension(ctx, &release));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// The finding about a definition that is being deleted or was not accepted.

@@ -57,7 +57,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             );
         Some(finding)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Whether proxies of the installed release refuse ports that a Service does not declare.

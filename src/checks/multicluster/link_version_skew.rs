@@ -10,11 +10,7 @@ use crate::version::LinkerdVersion;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;
     if let Some(upgrade) = ctx.upgraded() {
-        return Ok(links
-            .iter()
-            .filter_map(|link| before_upgrade(ctx, upgrade, link))
-            .collect::<Vec<_>>()
-            .into());
+        return Ok(links.iter().filter_map(|link| before_upgrade(ctx, upgrade, link)).collect());
     }
     let cli = ctx.cli_version()?;
     let path = format!("metadata.annotations[{CREATED_BY}]");

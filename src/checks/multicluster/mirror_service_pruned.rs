@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         applications.iter().filter(|one| !one.spec.destination.is_other_cluster()).collect();
     let of_service = |service| here.iter().find_map(move |application| claim(application, service));
     let findings = made.into_iter().filter_map(|service| Some(finding(ctx, service, &of_service(service)?)));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Whether a Service has an option of Argo CD.

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .evidence(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), cluster))
                 .remedy(remedy(meta))
         });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// A line for each route that refers to the Service `$name`.

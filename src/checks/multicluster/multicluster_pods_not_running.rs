@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     // `linkerd check` has no row about these pods.
     let without_rows = |finding| Finding { rows: Default::default(), ..finding };
-    Ok(findings.into_iter().map(without_rows).collect::<Vec<_>>().into())
+    Ok(findings.into_iter().map(without_rows).collect())
 }
 
 /// The component of an object in the extension's namespace, if this check judges it.

@@ -18,5 +18,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
         Some(wording::finding(ctx, survey, found, message, remedy))
     });
-    Ok(misplaced.collect::<Vec<_>>().into())
+    Ok(misplaced.collect())
 }

@@ -17,5 +17,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
         wording::finding(ctx, survey, found, message, remedy)
     });
-    Ok(misspelled.collect::<Vec<_>>().into())
+    Ok(misspelled.collect())
 }

@@ -36,5 +36,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let other = crate::finding::Evidence::field(object, path, value);
         Some(wording::finding(ctx, survey, found, message, remedy).evidence(other))
     });
-    Ok(overridden.collect::<Vec<_>>().into())
+    Ok(overridden.collect())
 }

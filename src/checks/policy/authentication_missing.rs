@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .collect();
     let all = namespaces.into_iter().flat_map(|namespace| survey.index.policies(namespace));
     let void = all.filter_map(|(policy, why)| Some((policy, why?)));
-    Ok(void.map(|(policy, why)| finding(ctx, survey, policy, why)).collect::<Vec<_>>().into())
+    Ok(void.map(|(policy, why)| finding(ctx, survey, policy, why)).collect())
 }
 
 fn finding(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolicy, why: &str) -> Finding {

@@ -80,7 +80,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    Ok(refused.iter().map(|(key, one)| finding(ctx, key, one)).collect::<Vec<_>>().into())
+    Ok(refused.iter().map(|(key, one)| finding(ctx, key, one)).collect())
 }
 
 /// All Service ports that such callers use.

@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = stale.iter().map(|((owner, namespace), (wanted, pods))| {
         finding(ctx, (owner, namespace), (*wanted, general), pods)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn finding(

@@ -48,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings =
         refused.into_iter().map(|((owner, request), refused)| finding(ctx, &owner, &request, &refused));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The HTTP requests of a container's hooks. Those of HTTPS are not policy for a path.

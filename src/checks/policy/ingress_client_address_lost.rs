@@ -95,7 +95,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = groups
         .into_iter()
         .map(|((owner, effect), (caller, lists))| finding(ctx, &owner, effect, caller, lists));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The lists in annotations of Ingresses, with their effect if every client has the address `own`.

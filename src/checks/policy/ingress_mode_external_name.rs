@@ -53,7 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .entry(key)
             .or_insert_with(|| finding(ctx, &entry, (service, port), caller).evidence(seen.clone()));
     }
-    Ok(found.into_values().collect::<Vec<_>>().into())
+    Ok(found.into_values().collect())
 }
 
 /// Whether a Service is the name of a host that is not one of the cluster's Services.

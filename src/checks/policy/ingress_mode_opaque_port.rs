@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             });
         }
     }
-    Ok(found.into_values().collect::<Vec<_>>().into())
+    Ok(found.into_values().collect())
 }
 
 /// Whether the proxy of a pod requires a policy for HTTP in ingress mode.

@@ -69,7 +69,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              multicluster gateway with exported Services",
         ));
     }
-    Ok(refused.iter().map(|(key, one)| finding(ctx, key, one)).collect::<Vec<_>>().into())
+    Ok(refused.iter().map(|(key, one)| finding(ctx, key, one)).collect())
 }
 
 /// Checks the ports behind Ingresses. Returns whether a known ingress controller exists.

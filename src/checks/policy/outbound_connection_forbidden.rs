@@ -83,5 +83,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "If the requests should be allowed, attach an HTTPRoute or GRPCRoute for them to the EgressNetwork",
         ))
     });
-    Ok(findings.chain(requests).collect::<Vec<_>>().into())
+    Ok(findings.chain(requests).collect())
 }

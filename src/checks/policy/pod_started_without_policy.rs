@@ -52,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    Ok(found.iter().map(|(owner, one)| finding(ctx, owner, one, &evidence)).collect::<Vec<_>>().into())
+    Ok(found.iter().map(|(owner, one)| finding(ctx, owner, one, &evidence)).collect())
 }
 
 fn finding(ctx: &Context<'_>, owner: &Owner, one: &Unprotected<'_>, down: &[Evidence]) -> Finding {

@@ -49,5 +49,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
         )
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         survey.objects.authorization_policies.iter().filter_map(|policy| of_policy(ctx, &targets, policy));
     let older = survey.objects.server_authorizations.iter();
     let older = older.enumerate().filter_map(|(place, object)| of_older(ctx, &targets, place, object));
-    Ok(policies.chain(older).collect::<Vec<_>>().into())
+    Ok(policies.chain(older).collect())
 }
 
 /// The existing targets of policies.

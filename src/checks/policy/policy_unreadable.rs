@@ -66,7 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
     });
     let findings = findings.chain(networks(ctx, survey, &version));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The field that cannot be read, if the reason quotes its value; otherwise the reason.

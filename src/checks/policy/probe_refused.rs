@@ -84,7 +84,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
             _ => Some(finding(ctx, &owner, (port, &probed), &refused, events)),
         });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The path of an HTTP probe as written, if it has a query.

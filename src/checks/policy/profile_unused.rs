@@ -51,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     });
     let unread = judged().filter_map(|profile| unread_routes(ctx, profile));
-    Ok(findings.chain(unread).collect::<Vec<_>>().into())
+    Ok(findings.chain(unread).collect())
 }
 
 /// A finding about the routes of a profile with a regular expression that proxies cannot read.

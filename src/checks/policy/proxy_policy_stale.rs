@@ -55,5 +55,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .tie(component_missing("destination"))
         .likely()
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

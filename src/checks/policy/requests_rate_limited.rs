@@ -35,5 +35,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "If these clients should be served, raise the limit in the HTTPLocalRateLimitPolicy, or add an override",
         ))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

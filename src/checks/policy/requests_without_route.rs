@@ -45,5 +45,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "Add a route for the paths of these requests, with an AuthorizationPolicy for their clients",
         ))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }

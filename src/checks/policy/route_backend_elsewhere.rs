@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = routes.flat_map(|(kind, route)| {
         elsewhere(route, &services).into_iter().map(move |one| finding(ctx, kind, route, &one))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The backends that exist in the route's namespace, but are looked up in the parent's.

@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let each = undeclared(route, &services).into_iter();
         each.map(move |((_, port), (service, rules))| finding(ctx, (kind, route), (service, port), &rules))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn undeclared<'a>(route: &'a Route, services: &BTreeMap<ServiceKey<'a>, &'a Service>) -> Undeclared<'a> {

@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         lost(route, &services, &served).into_values().map(move |lost| finding(ctx, kind, route, &lost))
     });
     let overrides = profile_overrides::lost(ctx, profiles, &services, &served);
-    Ok(findings.chain(overrides).collect::<Vec<_>>().into())
+    Ok(findings.chain(overrides).collect())
 }
 
 /// The Services with a ready endpoint.

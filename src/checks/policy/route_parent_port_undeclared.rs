@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let reaches_others = attached(route).count() > undeclared.len();
         undeclared.into_iter().map(move |found| finding(ctx, (kind, route), found, reaches_others))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The Services and ports to which a route is attached in vain.

@@ -66,7 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = refused
         .iter()
         .map(|((owner, port), (inbound, pods))| finding(ctx, owner, *port, (inbound, pods), &scrapers));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Viz's Prometheus and, if PodMonitors select proxies, every other Prometheus.

@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         port.pods.retain(|pod| !is_skipped(pod));
     }
     ports.retain(|port| !port.pods.is_empty() && ctx.judges(&port.server.metadata.namespace));
-    Ok(ports.iter().map(|port| finding(ctx, port)).collect::<Vec<_>>().into())
+    Ok(ports.iter().map(|port| finding(ctx, port)).collect())
 }
 
 /// The opaque ports for which a Server declares HTTP, those that skip the proxy among them.

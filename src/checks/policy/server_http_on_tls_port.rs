@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    Ok(ports.iter().map(|((_, _, number), port)| finding(ctx, *number, port)).collect::<Vec<_>>().into())
+    Ok(ports.iter().map(|((_, _, number), port)| finding(ctx, *number, port)).collect())
 }
 
 /// The ports of a pod's HTTP probes, and whether they are sent over TLS.

@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Err(Unjudged::Missing(missing)) if missing.why == Why::NotInManifests => {
             let servers = each(ctx)?.objects.servers.iter();
             let judged = servers.filter(|server| ctx.judges(&server.metadata.namespace));
-            return Ok(judged.filter_map(|server| impossible(ctx, server)).collect::<Vec<_>>().into());
+            return Ok(judged.filter_map(|server| impossible(ctx, server)).collect());
         }
         survey => survey?,
     };

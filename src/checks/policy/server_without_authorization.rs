@@ -88,7 +88,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|minor| minor >= Minor::new(2, 16));
     let findings =
         closed.into_values().map(|closed| finding(ctx, &closed, &pods_of, away, has_access_policy));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The name of a policy, and why no client can meet it.

@@ -33,8 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(over
         .into_values()
         .map(|(winner, loser, ports)| finding(ctx, survey, (winner, loser), &ports, by_age))
-        .collect::<Vec<_>>()
-        .into())
+        .collect())
 }
 
 fn finding(

@@ -55,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             found.entry(subject).or_insert(one).ports.insert(port);
         }
     }
-    Ok(found.values().filter_map(|one| finding(ctx, survey, one)).collect::<Vec<_>>().into())
+    Ok(found.values().filter_map(|one| finding(ctx, survey, one)).collect())
 }
 
 /// The namespaces in which a route of a Service applies, by Service: that of the Service for all clients, another one

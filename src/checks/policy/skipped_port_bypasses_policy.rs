@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = bypassed.into_iter().map(|((owner, port), one)| finding(ctx, &owner, port, one));
-    Ok(findings.chain(by_address(ctx, survey)).collect::<Vec<_>>().into())
+    Ok(findings.chain(by_address(ctx, survey)).collect())
 }
 
 /// The findings about ranges of addresses whose connections skip the proxy, if pods have such addresses.

@@ -106,7 +106,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = hidden.into_iter().map(|((namespace, name, port), one)| {
         finding(ctx, Subject::object(Kind::Service, namespace, name), port, one)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> Finding {

@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = closed
         .iter()
         .map(|(owner, closed)| finding(ctx, survey, owner, closed, all.get(owner).map_or(0, BTreeSet::len)));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Whether a default policy denies every client. `outside`: the cluster networks contain no pod.

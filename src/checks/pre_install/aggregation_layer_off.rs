@@ -42,5 +42,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .evidence(seen)
         .remedy(remedy);
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

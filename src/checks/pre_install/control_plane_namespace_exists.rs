@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .parameter("terminating")
                 .evidence(Evidence::field(object, "metadata.deletionTimestamp", since.to_string()))
                 .remedy(remedy);
-        return Ok(vec![finding].into());
+        return Ok(finding.into());
     }
     let deployments = ctx.complete_list::<Deployment>()?;
     let running = components(deployments, name);
@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .parameter("installed")
         .evidence(Evidence::other(format!("Deployments in {name}"), names.join(", ")))
         .remedy(remedy);
-        return Ok(vec![finding].into());
+        return Ok(finding.into());
     }
     let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     if config.is_some() {
@@ -61,7 +61,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .parameter("leftover")
         .evidence(Evidence::other(format!("ConfigMap {name}/linkerd-config"), "it exists"))
         .remedy(remedy);
-        return Ok(vec![finding].into());
+        return Ok(finding.into());
     }
     let finding =
         finding("the namespace exists without a control plane: fine if it was created for this installation")
@@ -78,5 +78,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "If you did not create it for Helm or for the issuer certificate, find out its owner",
                 ),
             );
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

@@ -88,7 +88,7 @@ fn note(ctx: &Context<'_>, unanswered: Vec<Missing>) {
 
 /// The verdict of an optional finding.
 pub(super) fn verdict(finding: Option<Finding>) -> Judgement {
-    Ok(finding.into_iter().collect::<Vec<_>>().into())
+    Ok(finding.into_iter().collect())
 }
 
 /// `no`, with the API server's reason if it has one.

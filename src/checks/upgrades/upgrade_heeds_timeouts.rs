@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let rules = begin(route, services, (&today, &then));
         (!rules.is_empty()).then(|| finding(ctx, &way, route, &rules))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The rules of a route whose limit begins to count for calls of a Service that it is attached to, by their place.

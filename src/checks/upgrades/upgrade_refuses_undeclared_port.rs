@@ -70,7 +70,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let each = since.into_iter().zip(affected);
     let findings = each.filter_map(|(since, affected)| about(ctx, &way, since?, &affected));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Services that are affected from the same edge on.

@@ -55,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::field(format!("Secret {home}/{STORED_VALUES}"), path, seen))
         .evidence(way.target.clone())
         .remedy(remedy(ctx, &way, seen != TWO_ISSUERS));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// The stored values of an issuer that the CLI stores and one that it must not store.

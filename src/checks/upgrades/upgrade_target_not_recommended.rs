@@ -22,5 +22,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(way.target)
         .evidence(Evidence::other("release data", format!("as of {}", releases.date())))
         .remedy(remedy);
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

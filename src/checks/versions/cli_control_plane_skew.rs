@@ -48,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(seen)
         .fails_rows(all_failed(ctx, ctx.optional_list::<Pod>(), cli, LinkerdVersion::same_build, |rows| rows.cli))
         .remedy(remedy(ctx.knowledge, &control_plane, ahead.is_some_and(|ahead| ahead > 0).then_some(cli)));
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// The steps; `newer`: the version of a CLI of a later minor.

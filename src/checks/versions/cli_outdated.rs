@@ -53,5 +53,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(behind.evidence)
         .fails_rows(["cli is up-to-date"])
         .remedy(remedy);
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .fails_rows(all_failed(ctx, pods, &behind.target, LinkerdVersion::same_release, |rows| rows.latest))
             .remedy(remedy)
     });
-    Ok(advised.into_iter().chain(behind).collect::<Vec<_>>().into())
+    Ok(advised.into_iter().chain(behind).collect())
 }
 
 fn subject(ctx: &Context<'_>, message: &str) -> Finding {

@@ -17,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if own.peek().is_none() {
         return Err(Unjudged::not_applicable("no CRDs of Linkerd or the Gateway API are installed"));
     }
-    Ok(own.filter_map(|definition| finding(ctx, definition)).collect::<Vec<_>>().into())
+    Ok(own.filter_map(|definition| finding(ctx, definition)).collect())
 }
 
 fn finding(ctx: &Context<'_>, definition: &CustomResourceDefinition) -> Option<Finding> {

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let cli = LinkerdVersion::from_created_by(created).ok()?;
         is_newer(ctx, &cli, &version).then(|| finding(ctx, (release, &cli), all).evidence(evidence.clone()))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Whether the CLI's release is newer than the control plane's.

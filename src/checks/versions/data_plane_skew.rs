@@ -76,7 +76,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             None => finding,
         }
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Adds the rows that compare the proxies' tags, whatever the version difference.

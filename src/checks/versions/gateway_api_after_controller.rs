@@ -80,7 +80,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
         )
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// The routes of a kind; `None`, with a noted gap, if they are unavailable.

@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 finding.evidence(Evidence::other(format!("Linkerd {version}"), range)).evidence(seen.clone()),
             )
         });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 fn finding(

@@ -76,7 +76,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )),
         )
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Whether a route applies to proxies; gateways have their own controllers.

@@ -37,5 +37,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(seen)
         .evidence(Evidence::other("Release data", defect.what.clone()))
         .remedy(remedy);
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let reader = ctx
         .or_note(ctx.complete_list::<RoleBinding>())
         .and_then(|bindings| reader_missing(ctx, bindings, namespace));
-    Ok(lost.chain(unbound).chain(reader).collect::<Vec<_>>().into())
+    Ok(lost.chain(unbound).chain(reader).collect())
 }
 
 /// The finding if no binding allows tap to read the API server's authentication settings.

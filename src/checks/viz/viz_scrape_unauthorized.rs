@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
         )
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.collect())
 }
 
 /// Whether the default policy of a pod's proxy is deny.

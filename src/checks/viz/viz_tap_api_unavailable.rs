@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Ok(namespace) => namespace,
         Err(absent) => {
             let finding = service.and_then(|service| left_behind(ctx, service)).ok_or(absent)?;
-            return Ok(vec![finding].into());
+            return Ok(finding.into());
         }
     };
     let namespace = namespace.metadata.name.as_str();

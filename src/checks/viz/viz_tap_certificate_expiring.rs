@@ -79,7 +79,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (Some((_, false)), _) => finding,
         (None, _) => soon.graded(finding),
     };
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }
 
 /// The step that shows whether the certificate will be renewed.

@@ -75,5 +75,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(seen)
         .evidence(Evidence::field(object, "webhooks[].failurePolicy", policy))
         .remedy(remedy);
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(without_secret(ctx, namespace));
     }
     let installing = is_installing(ctx, namespace);
-    Ok(findings.into_iter().map(|finding| spared(finding, installing)).collect::<Vec<_>>().into())
+    Ok(findings.into_iter().map(|finding| spared(finding, installing)).collect())
 }
 
 fn without_webhook(ctx: &Context<'_>, namespace: &str) -> Finding {

@@ -32,5 +32,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .evidence(tap.evidence("data: certificate", said))
         .remedy(steps);
-    Ok(vec![finding].into())
+    Ok(finding.into())
 }

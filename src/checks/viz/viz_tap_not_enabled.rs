@@ -59,10 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         matches!((created, registered), (Some(created), Some(registered)) if created > registered)
     });
     let findings = [(older, true), (newer, false)].into_iter().filter(|(pods, _)| !pods.is_empty());
-    Ok(findings
-        .map(|(pods, is_older)| finding(ctx, configuration, &pods, is_older))
-        .collect::<Vec<_>>()
-        .into())
+    Ok(findings.map(|(pods, is_older)| finding(ctx, configuration, &pods, is_older)).collect())
 }
 
 /// Whether an annotation is true, as Go reads it.
