@@ -12,8 +12,7 @@ const NAMES: [&str; 2] = ["gvisor", "runsc"];
 pub(super) fn runtime_class(pod: &Pod) -> Option<Evidence> {
     let name = pod.spec.runtime_class_name.as_str();
     let is_its = NAMES.iter().any(|part| name.to_ascii_lowercase().contains(part));
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    is_its.then(|| Evidence::field(object, "spec.runtimeClassName", name))
+    is_its.then(|| Evidence::field(pod.described(), "spec.runtimeClassName", name))
 }
 
 /// The steps for such pods.

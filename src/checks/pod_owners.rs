@@ -77,8 +77,7 @@ pub(super) fn running_pods<'a>(ctx: &Context<'a>, makers: &[Maker<'_>]) -> BTree
 }
 
 fn of_pod<'a>(owner: Owner, pod: &'a Pod) -> Maker<'a> {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    Maker { owner, meta: &pod.metadata, spec: &pod.spec, object, path: "" }
+    Maker { owner, meta: &pod.metadata, spec: &pod.spec, object: pod.described(), path: "" }
 }
 
 fn build<'a>(ctx: &Context<'a>) -> Vec<Maker<'a>> {

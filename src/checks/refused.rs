@@ -55,7 +55,7 @@ fn build<'a>(ctx: &Context<'a>) -> Vec<Refused<'a>> {
         let Some(condition) = set.replica_failure().filter(|_| set.spec.replicas != Some(0)) else {
             continue;
         };
-        let object = format!("ReplicaSet {}/{}", set.metadata.namespace, set.metadata.name);
+        let object = set.metadata.described("ReplicaSet");
         let said = format!("{}: {}", condition.reason, condition.message);
         let path = "status.conditions[ReplicaFailure]";
         let since = Moment::new(condition.last_transition_time.get(), &object, path, "pods refused");

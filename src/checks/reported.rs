@@ -351,7 +351,7 @@ impl Reported<'_> {
     pub(super) fn finding(&self, ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod) -> Finding {
         let Reported { container, row, lines, .. } = self;
         let meta = &pod.metadata;
-        let object = format!("Pod {}/{}", meta.namespace, meta.name);
+        let object = meta.described("Pod");
         let count = if lines.len() > 1 { format!(", {} lines", lines.len()) } else { String::new() };
         let times = match self.ended {
             Some(ended) => [ended.at, ended.at],

@@ -76,13 +76,13 @@ impl<'a> Installed<'a> {
         let of_pod = self.pod_on(node).and_then(|pod| Some((&pod.metadata, pod.spec.container(INSTALLER)?)));
         match (of_pod, of_set) {
             (Some((meta, container)), set) if set.is_none_or(|(_, other)| other.image != container.image) => {
-                let object = format!("Pod {}/{}", meta.namespace, meta.name);
-                Some(quote(object, "spec.containers[install-cni].image", &container.image))
+                Some(quote(meta.described("Pod"), "spec.containers[install-cni].image", &container.image))
             }
-            (_, Some((meta, container))) => {
-                let object = format!("DaemonSet {}/{}", meta.namespace, meta.name);
-                Some(quote(object, "spec.template.spec.containers[install-cni].image", &container.image))
-            }
+            (_, Some((meta, container))) => Some(quote(
+                meta.described("DaemonSet"),
+                "spec.template.spec.containers[install-cni].image",
+                &container.image,
+            )),
             (_, None) => None,
         }
     }

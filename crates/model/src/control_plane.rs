@@ -25,7 +25,7 @@ impl<'a> Component<'a> {
     /// Evidence of the ready replicas that its status shows, in `field`; or that it is scaled to 0.
     pub fn replicas(&self, field: &str, ready: u32) -> Evidence {
         let meta = &self.deployment.metadata;
-        let object = format!("Deployment {}/{}", meta.namespace, meta.name);
+        let object = meta.described("Deployment");
         match (self.wanted(), ready) {
             (0, 0) => Evidence::field(object, "spec.replicas", "0"),
             (wanted, ready) => Evidence::field(object, field, format!("{ready} of {wanted}")),
@@ -135,9 +135,11 @@ pub fn installed(
         components(deployments, namespace).iter().find_map(|component| {
             let meta = &component.deployment.metadata;
             let version = component.version()?;
-            let object = format!("Deployment {}/{}", meta.namespace, meta.name);
             let said = version.to_string();
-            Some((version, Evidence::field(object, "spec.template.spec.containers", said)))
+            Some((
+                version,
+                Evidence::field(meta.described("Deployment"), "spec.template.spec.containers", said),
+            ))
         })
     };
     by_injector().or_else(by_config).or_else(by_another)

@@ -66,8 +66,11 @@ impl Downtime {
                 }
                 spans.extend(events.iter().filter_map(|event| probed(pod, event)));
                 let ready = ready_since(pod).map(|since| {
-                    let seen =
-                        Evidence::field(name(pod), "status.conditions[Ready]", format!("True since {since}"));
+                    let seen = Evidence::field(
+                        pod.described(),
+                        "status.conditions[Ready]",
+                        format!("True since {since}"),
+                    );
                     (since, seen)
                 });
                 Some(PodDowntime { created, spans, ready })
@@ -96,10 +99,6 @@ impl Downtime {
     }
 }
 
-fn name(pod: &Pod) -> String {
-    format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name)
-}
-
 fn ready_since(pod: &Pod) -> Option<Timestamp> {
     pod.condition("Ready").filter(|ready| ready.status == "True")?.last_transition_time.get()
 }
@@ -109,7 +108,8 @@ fn unready(pod: &Pod, created: Timestamp, now: Timestamp) -> Span {
     let condition = pod.condition("Ready");
     let since = condition.and_then(|ready| ready.last_transition_time.get()).unwrap_or(created);
     let status = condition.map_or("no Ready condition", |ready| ready.status.as_str());
-    let seen = Evidence::field(name(pod), "status.conditions[Ready]", format!("{status} since {since}"));
+    let seen =
+        Evidence::field(pod.described(), "status.conditions[Ready]", format!("{status} since {since}"));
     Span { from: since, until: now.max(since), seen }
 }
 
@@ -144,7 +144,7 @@ fn rebooted(pod: &Pod, node: &Node) -> Vec<Span> {
             status.restart_count, node.metadata.name
         );
         let path = format!("status.containerStatuses[{}]", status.name);
-        Some(Span { from: back, until, seen: Evidence::field(name(pod), path, said) })
+        Some(Span { from: back, until, seen: Evidence::field(pod.described(), path, said) })
     });
     spans.filter(|span| span.from < span.until).collect()
 }
@@ -160,7 +160,7 @@ fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
         Some(Span {
             from: ended,
             until: serving(started, Some(ready)),
-            seen: Evidence::field(name(pod), path, said),
+            seen: Evidence::field(pod.described(), path, said),
         })
     });
     let restarted = |pod: &Pod| pod.status.container_statuses.iter().any(|status| status.restart_count > 0);
@@ -173,7 +173,7 @@ fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
                 .filter_map(|s| s.state.running()?.started_at.get())
                 .max()?;
             let said = format!("created {created}, started {started}, ready since {ready}");
-            let seen = Evidence::field(name(pod), "status.conditions[Ready]", said);
+            let seen = Evidence::field(pod.described(), "status.conditions[Ready]", said);
             Some(Span { from: created, until: serving(started, Some(ready)), seen })
         });
     restarts.chain(first).filter(|span| span.from < span.until).collect()
@@ -216,7 +216,7 @@ fn probed(pod: &Pod, event: &Event) -> Option<Span> {
         && event.message.starts_with("Readiness probe failed")
         && event.count >= 3;
     its.then(|| {
-        let place = events::place(name(pod), event);
+        let place = events::place(pod.described(), event);
         let seen = Evidence { place, said: format!("{} (since {first})", event.message) };
         Span { from: first, until: last, seen }
     })

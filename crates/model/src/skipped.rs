@@ -140,7 +140,7 @@ impl Skipped<'_> {
 
 /// The source of a list as evidence.
 fn source(pod: &Pod, way: SkipDirection, list: &str, annotated: bool) -> Evidence {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     match annotated {
         true => Evidence::field(object, format!("metadata.annotations[{}]", way.annotation()), list),
         false => {
@@ -253,7 +253,7 @@ impl CniSkips {
         };
         let template = config.and_then(|config| {
             let entry = LinkerdEntry::of_text(config.data.get("cni_network_config")?)?;
-            let object = format!("ConfigMap {}/{}", config.metadata.namespace, config.metadata.name);
+            let object = config.metadata.described("ConfigMap");
             let place = |field: &str| {
                 Evidence::field(object.as_str(), format!("data.cni_network_config: {field}"), "").place
             };

@@ -166,6 +166,11 @@ impl Meta {
         (&self.namespace, &self.name)
     }
 
+    /// The object as findings name it: `Service shop/web`. Only for kinds with a namespace.
+    pub fn described(&self, kind: &str) -> String {
+        format!("{kind} {}/{}", self.namespace, self.name)
+    }
+
     /// Reason why these are not valid names of an object.
     pub(super) fn refused(&self, rule: NameRule) -> Option<String> {
         names::refused(rule, &self.namespace, &self.name)

@@ -232,6 +232,11 @@ impl Object for Pod {
 }
 
 impl Pod {
+    /// The pod as findings name it: `Pod shop/web-5d9f`.
+    pub fn described(&self) -> String {
+        self.metadata.described("Pod")
+    }
+
     /// The status of a container, init or not.
     pub fn container_status(&self, name: &str) -> Option<&ContainerStatus> {
         self.status

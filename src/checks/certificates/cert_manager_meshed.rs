@@ -113,9 +113,8 @@ fn finding(
     let (namespace, name) = shown.metadata.key();
     let object = format!("Certificate {namespace}/{name}");
     let proxies = pods.iter().take(QUOTED).map(|pod| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         let state = if has_ready_proxy(pod) { "ready" } else { "not ready" };
-        Evidence::field(object, format!("containers[{PROXY_CONTAINER}]"), state)
+        Evidence::field(pod.described(), format!("containers[{PROXY_CONTAINER}]"), state)
     });
     let finding = ctx
         .finding(owner.subject(names), message)

@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint, since_then: &[Moment]) -> Finding {
     let names: Vec<String> = held.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let pod = held.pods.first().map(|pod| &pod.metadata);
-    let pod = pod.map(|meta| format!("Pod {}/{}", meta.namespace, meta.name)).unwrap_or_default();
+    let pod = pod.map(|meta| meta.described("Pod")).unwrap_or_default();
     let remedy = Remedy::new().with(renew(
         ctx,
         &held.owner,

@@ -111,7 +111,7 @@ impl Holders<'_> {
     pub(super) fn evidence(&self) -> Option<Evidence> {
         let meta = &self.pods.first()?.metadata;
         let path = format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]");
-        Some(Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), path, self.bundle.shown()))
+        Some(Evidence::field(meta.described("Pod"), path, self.bundle.shown()))
     }
 
     /// Their anchors next to the expected ones; `expected` introduces those: `the current bundle is`.

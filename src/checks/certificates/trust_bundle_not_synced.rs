@@ -159,7 +159,7 @@ fn not_synced(ctx: &Context<'_>, bundle: &TrustBundle, is_written: bool) -> Opti
     ));
     let finding = finding.evidences(elsewhere.map(|one| {
         Evidence::field(
-            format!("Certificate {}/{}", one.metadata.namespace, one.metadata.name),
+            one.metadata.described("Certificate"),
             "spec.secretName",
             format!("{}: trust-manager reads no Secret of this namespace", one.spec.secret_name),
         )

@@ -76,8 +76,11 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
                     too_early();
                     continue;
                 }
-                let pod = format!("Pod {}/{}", installer.metadata.namespace, installer.metadata.name);
-                Evidence::field(pod, "spec.nodeName", format!("linkerd-cni runs on {}", snapshot.node))
+                Evidence::field(
+                    installer.described(),
+                    "spec.nodeName",
+                    format!("linkerd-cni runs on {}", snapshot.node),
+                )
             }
             (None, Some(waiting)) => {
                 let made = waiting.metadata.creation_timestamp.get();
@@ -85,9 +88,8 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
                     too_early();
                     continue;
                 }
-                let pod = format!("Pod {}/{}", waiting.metadata.namespace, waiting.metadata.name);
                 let said = format!("linkerd-cni should run on {}, but its installer does not", snapshot.node);
-                Evidence::field(pod, "spec.nodeName", said)
+                Evidence::field(waiting.described(), "spec.nodeName", said)
             }
             (None, None) if uninstalled && cni_enabled(ctx) == Some(true) => Evidence::field(
                 format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),

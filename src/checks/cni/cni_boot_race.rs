@@ -100,11 +100,7 @@ fn later(
         .finding(owners.owner(pod).subject(vec![meta.name.clone()]), MESSAGE)
         // Files are rewritten, and installers restart, for other reasons too.
         .likely()
-        .evidence(Evidence::field(
-            format!("Pod {}/{}", meta.namespace, meta.name),
-            "metadata.creationTimestamp",
-            created.to_string(),
-        ))
+        .evidence(Evidence::field(meta.described("Pod"), "metadata.creationTimestamp", created.to_string()))
         .timeline(moments::created("Pod", meta, "created"))
         .timeline(arrival_times(ctx, &pod.node_name, (&proof, in_place)))
         .evidence(proof)

@@ -199,13 +199,12 @@ fn mismatch(
     source: Evidence,
 ) -> Finding {
     let meta = &config.metadata;
-    let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
     let seen = configured(config, dir).unwrap_or_default();
     ctx.finding(Subject::node(node), message)
         .parameter(dir.key)
         .parameter(expected)
         .evidence(Evidence::field(
-            object,
+            meta.described("ConfigMap"),
             format!("data.{}", dir.key),
             format!("{seen}, expected {expected}"),
         ))

@@ -115,7 +115,7 @@ impl Drift<'_, '_> {
                 .collect();
         };
         let meta = &self.config.metadata;
-        let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
+        let object = meta.described("ConfigMap");
         let path = format!("data.cni_network_config: {}", setting.field);
         let quoted = Evidence::field(object, path, comparison(setting, seen, expected));
         let subject = Subject::object("ConfigMap", &meta.namespace, &meta.name);
@@ -133,7 +133,6 @@ impl Drift<'_, '_> {
         expected: i64,
     ) -> Finding {
         let meta = &self.linkerd.metadata;
-        let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
         let theirs = setting.written(expected);
         // The mesh uses IPv6, but no rule covers IPv6 addresses.
         let v6_uncovered = setting.annotation.is_none() && expected != 0 && is == 0;
@@ -151,12 +150,9 @@ impl Drift<'_, '_> {
             ),
         };
         let overridden = setting.annotation.and_then(|key| overridden(self.ctx, key));
-        let finding = self
-            .ctx
-            .finding(subject, message)
-            .parameter(setting.field)
-            .evidence(seen)
-            .evidence(Evidence::field(object, format!("data.values: {}", setting.value), theirs));
+        let finding = self.ctx.finding(subject, message).parameter(setting.field).evidence(seen).evidence(
+            Evidence::field(meta.described("ConfigMap"), format!("data.values: {}", setting.value), theirs),
+        );
         let finding =
             if setting.grave || v6_uncovered { finding } else { finding.severity(Severity::Warning) };
         match overridden {

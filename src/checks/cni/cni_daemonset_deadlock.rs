@@ -106,7 +106,7 @@ impl<'a> Silence<'a> {
             .severity(Severity::Warning)
             .likely()
             .evidence(Evidence::field(
-                format!("Pod {}/{}", meta.namespace, meta.name),
+                meta.described("Pod"),
                 "status",
                 format!("on node {node}, nothing in it has started since {since}{silence}"),
             ))

@@ -140,7 +140,7 @@ fn subject(set: &Workload, pods: &[&Pod]) -> Subject {
 
 /// Evidence of an unready pod: its node, the duration and the reason.
 fn shown_unready(ctx: &Context<'_>, pod: &Pod) -> Evidence {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     let place = match pod.node_name.as_str() {
         "" => "not ready, not scheduled to a node".to_owned(),
         node => format!("not ready on {node}"),

@@ -144,8 +144,7 @@ fn elsewhere(set: &Workload) -> Evidence {
     let wanted: Vec<String> =
         set.spec.template.spec.node_selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let said = format!("{}, which the node's labels do not match", wanted.join(","));
-    let object = format!("DaemonSet {}/{}", set.metadata.namespace, set.metadata.name);
-    Evidence::field(object, "spec.template.spec.nodeSelector", said)
+    Evidence::field(set.metadata.described("DaemonSet"), "spec.template.spec.nodeSelector", said)
 }
 
 /// Installs linkerd-cni again if the mesh relies on it, otherwise removes its remains. `files` are its

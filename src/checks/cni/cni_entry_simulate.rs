@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     if let Some(config) = template {
         let meta = &config.metadata;
-        let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
+        let object = meta.described("ConfigMap");
         findings.push(
             ctx.finding(Subject::object("ConfigMap", &meta.namespace, &meta.name), MESSAGE)
                 .evidence(Evidence::field(

@@ -65,7 +65,6 @@ fn stale(
     differences: &[TemplateDifference],
 ) -> Finding {
     let meta = &config.metadata;
-    let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
     let seen = differences.iter().map(|difference| {
         let path = Some(found.entry.path_of(&difference.field));
         let place = difference.place.or(Some(found.entry.place()));
@@ -82,7 +81,7 @@ fn stale(
         .parameter(found.file.path())
         .evidences(seen)
         .evidence(Evidence::field(
-            object,
+            meta.described("ConfigMap"),
             "data.cni_network_config",
             format!("differs in {}", fields.join(", ")),
         ))

@@ -47,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding> {
     let meta = &pod.metadata;
-    let object = format!("Pod {}/{}", meta.namespace, meta.name);
+    let object = meta.described("Pod");
     let status = pod.container_status(cni::INSTALLER).and_then(ends);
     let line = worst(said, ctx.count_of("rewrites"));
     let base = |message: String| {

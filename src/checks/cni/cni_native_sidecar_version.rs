@@ -106,7 +106,7 @@ fn finding(
     let quoted = blind.iter().take(QUOTED).map(|pod| {
         let meta = &pod.metadata;
         let said = format!("linkerd-proxy, on node {}", pod.node_name);
-        Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "spec.initContainers", said)
+        Evidence::field(meta.described("Pod"), "spec.initContainers", said)
     });
     let more = blind.len().saturating_sub(QUOTED);
     let more = (more > 0).then(|| Evidence::other("pods", format!("{more} more")));

@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         for defect in ctx.knowledge.cni_plugin().defects().iter().filter(|defect| defect.holds(&version)) {
             let met = match defect.meets.as_str() {
                 "skip-inbound-ports" => skips.map(|pod| {
-                    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+                    let object = pod.described();
                     let said = pod.metadata.annotation(SKIP).unwrap_or_default();
                     Evidence::field(object, format!("metadata.annotations[{SKIP}]"), said)
                 }),

@@ -85,7 +85,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(because)
         .evidence(Evidence::field(shown(set), "spec.template.spec.containers", format!("no {REPAIR}")))
         .evidences(early.iter().take(QUOTED).map(|(pod, ready)| {
-            let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+            let object = pod.described();
             let taken = pod.status.start_time.get().map(|at| at.to_string()).unwrap_or_default();
             let said = format!("{taken}, and linkerd-cni runs on {} since {ready}", pod.node_name);
             Evidence::field(object, "status.startTime", said)

@@ -86,9 +86,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .severity(Severity::Warning)
             .likely()
             .evidences(pods.first().map(|pod| {
-                let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
                 Evidence::field(
-                    object,
+                    pod.described(),
                     format!("metadata.annotations[{POD_ENI}]"),
                     format!("set, and the pod is {}", label(pod)),
                 )

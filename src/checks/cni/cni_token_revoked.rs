@@ -208,7 +208,7 @@ fn broken_clean_ups(ctx: &Context<'_>) -> Vec<Evidence> {
             let meta = &revision.metadata;
             row.clean_up_broken.then(|| {
                 Evidence::field(
-                    format!("ControllerRevision {}/{}", meta.namespace, meta.name),
+                    meta.described("ControllerRevision"),
                     "data.spec.template",
                     format!(
                         "revision {} was {version}, which leaves its entry and a dead token behind when it \

@@ -66,7 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn failed(ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding> {
     let status = seen_to_fail(pod)?;
     let meta = &pod.metadata;
-    let object = format!("Pod {}/{}", meta.namespace, meta.name);
+    let object = meta.described("Pod");
     let seen = Evidence::field(
         object.clone(),
         format!("status.initContainerStatuses[{VALIDATOR_CONTAINER}]"),

@@ -195,10 +195,10 @@ fn answers(target: SocketAddr, services: &[Service], pods: &[Pod]) -> Option<Str
             && service.spec.ports.iter().any(|port| i64::from(port.port) == i64::from(target.port()))
     });
     if let Some(service) = service {
-        return Some(format!("Service {}/{}", service.metadata.namespace, service.metadata.name));
+        return Some(service.metadata.described("Service"));
     }
     let pod = pods.iter().find(|pod| pod.status.pod_ip == Some(ip) && !pod.spec.host_network)?;
-    Some(format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name))
+    Some(pod.described())
 }
 
 /// The sources of skipped ports and networks: only the most specific one that is set counts.
@@ -244,9 +244,8 @@ impl SkipSources<'_> {
         let of_chart = || {
             let chart = self.chart?;
             let list = of_entry(&template::entry(chart)?)?.join(",");
-            let object = format!("ConfigMap {}/{}", chart.metadata.namespace, chart.metadata.name);
             let path = format!("data.cni_network_config: {field}");
-            Some((list.clone(), Evidence::field(object, path, list)))
+            Some((list.clone(), Evidence::field(chart.metadata.described("ConfigMap"), path, list)))
         };
         let of_namespace = || annotated("Namespace", self.namespace?);
         annotated("Pod", self.pod).or_else(of_namespace).or_else(of_chart)

@@ -37,7 +37,7 @@ pub(super) fn subject(set: &Workload) -> Subject {
 
 /// The name of a DaemonSet in evidence.
 pub(super) fn shown(set: &Workload) -> String {
-    format!("DaemonSet {}/{}", set.metadata.namespace, set.metadata.name)
+    set.metadata.described("DaemonSet")
 }
 
 /// Ties a cause on a node to the pods there whose traffic is not redirected.

@@ -63,8 +63,7 @@ fn outside_pods(pods: &[Pod], networks: &ClusterNetworks, ended: bool) -> Vec<Ev
         Some((pod, address))
     });
     let name = |(pod, address): (&Pod, std::net::IpAddr)| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-        Evidence::field(object, "status.podIP", address.to_string())
+        Evidence::field(pod.described(), "status.podIP", address.to_string())
     };
     few(outside.map(name), "Pods")
 }
@@ -72,8 +71,7 @@ fn outside_pods(pods: &[Pod], networks: &ClusterNetworks, ended: bool) -> Vec<Ev
 fn outside_services(services: &[Service], networks: &ClusterNetworks) -> Vec<Evidence> {
     let outside = services.iter().filter_map(|service| {
         let address = service.spec.cluster_ip.filter(|address| !networks.contains(*address))?;
-        let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
-        Some(Evidence::field(object, "spec.clusterIP", address.to_string()))
+        Some(Evidence::field(service.metadata.described("Service"), "spec.clusterIP", address.to_string()))
     });
     few(outside, "Services")
 }

@@ -418,8 +418,11 @@ fn injector_policy<'a>(ctx: &Context<'a>) -> Option<&'a str> {
 fn refused(component: &Component<'_>, events: &[Event]) -> Option<Evidence> {
     let meta = &component.deployment.metadata;
     if let Some(condition) = component.deployment.replica_failure() {
-        let object = format!("Deployment {}/{}", meta.namespace, meta.name);
-        return Some(Evidence::field(object, "status.conditions[ReplicaFailure]", &condition.message));
+        return Some(Evidence::field(
+            meta.described("Deployment"),
+            "status.conditions[ReplicaFailure]",
+            &condition.message,
+        ));
     }
     let its = |event: &&Event| {
         event.about.kind == "ReplicaSet"

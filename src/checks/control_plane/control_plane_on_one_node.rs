@@ -70,11 +70,6 @@ fn subject(component: &Component<'_>) -> Subject {
     Subject::object("Deployment", &meta.namespace, &meta.name)
 }
 
-fn shown(component: &Component<'_>) -> String {
-    let meta = &component.deployment.metadata;
-    format!("Deployment {}/{}", meta.namespace, meta.name)
-}
-
 fn together(ctx: &Context<'_>, component: &Component<'_>, on: &BTreeSet<&str>, ready: usize) -> Finding {
     let node = on.first().copied().unwrap_or_default();
     let meta = &component.deployment.metadata;
@@ -97,7 +92,11 @@ fn together(ctx: &Context<'_>, component: &Component<'_>, on: &BTreeSet<&str>, r
         "all replicas of a component run on one node: the loss of that node makes the component unavailable",
     )
     .parameter("together")
-    .evidence(Evidence::field(shown(component), "spec.replicas", component.wanted().to_string()))
+    .evidence(Evidence::field(
+        component.deployment.metadata.described("Deployment"),
+        "spec.replicas",
+        component.wanted().to_string(),
+    ))
     .evidence(Evidence::other("its pods", format!("all on node {node}; {ready} nodes are ready")))
     .remedy(remedy)
 }

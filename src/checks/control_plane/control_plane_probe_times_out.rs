@@ -130,7 +130,7 @@ fn finding(ctx: &Context<'_>, subject: Subject, pod: &Pod, silent: &[Silent<'_>]
             some(&names, NAMED)
         ),
     };
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     let quoted = restarted.iter().filter_map(|one| one.killed).chain(events.iter().copied()).take(QUOTED);
     let ended = restarted.iter().filter_map(|one| one.status);
     let ended = ended.filter(|status| status.last_state().terminated().is_some());

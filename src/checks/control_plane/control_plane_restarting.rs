@@ -85,8 +85,7 @@ pub(in crate::checks) fn last_end(pod: &Pod, status: &ContainerStatus) -> Eviden
             ended.reason, ended.exit_code, status.restart_count
         )
     });
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    Evidence::field(object, format!("status.containerStatuses[{}].lastState", status.name), said)
+    Evidence::field(pod.described(), format!("status.containerStatuses[{}].lastState", status.name), said)
 }
 
 fn finding(

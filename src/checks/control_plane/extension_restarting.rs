@@ -84,8 +84,7 @@ fn finding(
     };
     let limit = first.spec.container(container).and_then(Container::memory_limit);
     let path = format!("spec.containers[{container}].resources.limits.memory");
-    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
-    let shown = Evidence::field(object, path, limit.unwrap_or("not set"));
+    let shown = Evidence::field(first.described(), path, limit.unwrap_or("not set"));
     let names = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     let remedy = match why {
         Why::Memory => more_memory(ctx, owner, extension, (component(first), container), limit.is_some()),

@@ -21,7 +21,7 @@ pub(in crate::checks) struct Failing {
 
 /// The first reason why a pod is not ready; `None` if it is ready or its status has no reason.
 pub(in crate::checks) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     if let Some(said) = pod.scheduling_failure() {
         let evidence = Evidence::field(object, "status.conditions[PodScheduled]", said);
         return Some(Failing {

@@ -94,8 +94,7 @@ fn six_only<'a>(ctx: &Context<'_>, pods: impl Iterator<Item = &'a Pod> + Clone) 
         .filter(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| !status.ready))
         .map(|pod| Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()));
     let seen = pods.clone().take(QUOTED).filter_map(|pod| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-        Some(Evidence::field(object, "status.podIP", pod.status.pod_ip?.to_string()))
+        Some(Evidence::field(pod.described(), "status.podIP", pod.status.pod_ip?.to_string()))
     });
     let finding = ctx.finding(
         subject,
@@ -167,8 +166,11 @@ fn without_family(ctx: &Context<'_>, pods: &[Pod]) -> Vec<Finding> {
     let of = |(owner, group): (&Owner, &Vec<(&Pod, String)>)| {
         let names = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
         let seen = group.iter().take(QUOTED).map(|(pod, line)| {
-            let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-            Evidence::field(object, format!("termination message of container {PROXY_CONTAINER}"), line)
+            Evidence::field(
+                pod.described(),
+                format!("termination message of container {PROXY_CONTAINER}"),
+                line,
+            )
         });
         let (_, setting) = written(ctx, "false");
         ctx.finding(

@@ -205,7 +205,7 @@ fn image(pod: &Pod, status: &ContainerStatus) -> String {
 
 /// The reason and its evidence: the kubelet's message in the status, else its last event about that image.
 fn pull_failure(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Event]) -> (Cause, Evidence) {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     let (reason, message) =
         status.state.waiting().map_or(("", ""), |waiting| (&waiting.reason, &waiting.message));
     let cause = Cause::from_message(&format!("{reason} {message}"));

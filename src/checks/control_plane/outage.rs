@@ -22,7 +22,7 @@ pub(super) struct Outage {
 impl Outage {
     pub fn evidence(self, component: &Component<'_>) -> Evidence {
         let meta = &component.deployment.metadata;
-        let object = format!("Deployment {}/{}", meta.namespace, meta.name);
+        let object = meta.described("Deployment");
         match self.is_reported {
             true => {
                 Evidence::field(object, "status.conditions[Available]", format!("False since {}", self.since))

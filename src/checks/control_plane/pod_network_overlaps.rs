@@ -100,8 +100,11 @@ fn nodes_inside(ctx: &Context<'_>, inside: &[(&Node, IpAddr, &InUse<'_>)]) -> Fi
 fn services_inside(ctx: &Context<'_>, inside: &[(&Service, IpAddr, &InUse<'_>)], pods: &[Pod]) -> Finding {
     let mut evidence = Vec::new();
     for (service, address, used) in inside.iter().take(QUOTED) {
-        let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
-        evidence.push(Evidence::field(object, "spec.clusterIP", address.to_string()));
+        evidence.push(Evidence::field(
+            service.metadata.described("Service"),
+            "spec.clusterIP",
+            address.to_string(),
+        ));
         evidence.push(network_of(used));
     }
     let more = inside.len().saturating_sub(QUOTED);
@@ -114,7 +117,7 @@ fn services_inside(ctx: &Context<'_>, inside: &[(&Service, IpAddr, &InUse<'_>)],
         address.is_some_and(|address| addresses.contains(&address))
     });
     evidence.extend(taken.map(|pod| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let object = pod.described();
         let said = pod.status.pod_ip.map(|address| address.to_string()).unwrap_or_default();
         Evidence::field(object, "status.podIP", said)
     }));

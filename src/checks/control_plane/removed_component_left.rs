@@ -150,7 +150,7 @@ fn of_component(ctx: &Context<'_>, meta: &Meta, own: &str, seen: Evidence) -> Fi
     .severity(Severity::Warning)
     .likely()
     .parameter("component")
-    .evidence(Evidence::field(format!("Deployment {}/{}", meta.namespace, meta.name), "its version", own))
+    .evidence(Evidence::field(meta.described("Deployment"), "its version", own))
     .evidence(seen)
     .remedy(
         Remedy::new()

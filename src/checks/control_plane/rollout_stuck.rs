@@ -65,11 +65,14 @@ fn of_deployment(
         sets.iter().filter(|set| is_owned(&set.metadata, Kind::Deployment, meta)).collect();
     let wanted = own.iter().filter(|set| set.spec.replicas != Some(0));
     let newest = wanted.max_by_key(|set| age_rank(set)).copied();
-    let object = format!("Deployment {}/{}", meta.namespace, meta.name);
+    let object = meta.described("Deployment");
     let refusal = newest
         .and_then(|set| {
-            let place = format!("ReplicaSet {}/{}", set.metadata.namespace, set.metadata.name);
-            Some((format!("replicaset {}", set.metadata.name), place, set.replica_failure()?))
+            Some((
+                format!("replicaset {}", set.metadata.name),
+                set.metadata.described("ReplicaSet"),
+                set.replica_failure()?,
+            ))
         })
         .or_else(|| {
             Some((format!("deployment {}", meta.name), object.clone(), deployment.replica_failure()?))
@@ -164,8 +167,10 @@ fn refused<'a>(ctx: &Context<'_>, set: &Workload, pods: usize) -> Option<Cause<'
             && about.namespace == meta.namespace
     };
     let event = ctx.optional_list::<Event>().iter().filter(its).max_by_key(|event| event.last)?;
-    let place = format!("DaemonSet {}/{}", meta.namespace, meta.name);
-    Some(Cause::Refused(format!("daemonset {}", meta.name), events::quoted(place, event)))
+    Some(Cause::Refused(
+        format!("daemonset {}", meta.name),
+        events::quoted(meta.described("DaemonSet"), event),
+    ))
 }
 
 fn finding(ctx: &Context<'_>, kind: Kind, workload: &Workload, cause: &Cause<'_>) -> Finding {
@@ -192,8 +197,7 @@ fn finding(ctx: &Context<'_>, kind: Kind, workload: &Workload, cause: &Cause<'_>
         (Cause::Refused(_, evidence) | Cause::Reported(evidence), _) => evidence.clone(),
         (Cause::Unready(_), Some(failing)) => failing.evidence.clone(),
         (Cause::Unready(pod), None) => {
-            let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-            Evidence::field(object, "status.phase", pod.status.phase.to_string())
+            Evidence::field(pod.described(), "status.phase", pod.status.phase.to_string())
         }
     };
     let subject = match cause {

@@ -57,9 +57,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, refused: &[RefusedConnec
     });
     let said = refused.iter().take(QUOTED).filter_map(|(pod, lines)| Some(quoted(pod, lines, lines.last()?)));
     let moments = refused.iter().take(QUOTED).filter_map(|(pod, lines)| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         let said = format!("the application refuses a connection on port {port}");
-        Moment::new(Some(lines.last()?.at), object, format!("log of {PROXY_CONTAINER}"), said)
+        Moment::new(Some(lines.last()?.at), pod.described(), format!("log of {PROXY_CONTAINER}"), said)
     });
     let log = kubectl().namespace(&owner.namespace).words("logs").operand(&names[0]);
     let log = log.option("-c", PROXY_CONTAINER).words("--timestamps --tail=200");

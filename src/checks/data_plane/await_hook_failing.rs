@@ -106,9 +106,7 @@ fn finding(
     let finding = ctx
         .finding(owner.subject(names), message)
         .likely()
-        .evidences(group.iter().take(QUOTED).map(|(pod, event)| {
-            events::quoted(format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name), event)
-        }))
+        .evidences(group.iter().take(QUOTED).map(|(pod, event)| events::quoted(pod.described(), event)))
         .evidence(Evidence::other("Ready pods of the control plane", core.join(", ")))
         .evidence(Evidence::other("Affected nodes", nodes.to_string()))
         .remedy(remedy);

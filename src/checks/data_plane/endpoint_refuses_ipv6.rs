@@ -47,8 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn finding(ctx: &Context<'_>, service: &Service, lines: &[&(&Pod, FailedCall<'_>)]) -> Finding {
     let (namespace, name) = service.metadata.key();
     let said = lines.iter().take(QUOTED).map(|(pod, call)| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-        Evidence::field(object, format!("log of {PROXY_CONTAINER}"), call.line.trim())
+        Evidence::field(pod.described(), format!("log of {PROXY_CONTAINER}"), call.line.trim())
     });
     ctx.finding(
         Subject::object(Kind::Service, namespace, name),

@@ -92,7 +92,7 @@ fn is_known(container: &Container) -> bool {
 fn failed(ctx: &Context<'_>, owner: &Owner, name: &str, group: &[(&Pod, &ContainerStatus)]) -> Finding {
     let names: Vec<String> = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     let (pod, status) = group[0];
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     let order: Vec<&str> = pod.spec.init_containers.iter().map(|container| container.name.as_str()).collect();
     let ended = status.state.terminated().or(status.last_state().terminated());
     let said = match (ended, status.state.waiting()) {
@@ -128,7 +128,6 @@ fn failed(ctx: &Context<'_>, owner: &Owner, name: &str, group: &[(&Pod, &Contain
 }
 
 fn known(ctx: &Context<'_>, owner: &Owner, pod: &Pod, container: &Container) -> Finding {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let order: Vec<&str> = pod.spec.init_containers.iter().map(|container| container.name.as_str()).collect();
     ctx.finding(
         owner.subject(vec![pod.metadata.name.clone()]),
@@ -138,7 +137,7 @@ fn known(ctx: &Context<'_>, owner: &Owner, pod: &Pod, container: &Container) -> 
     .severity(Severity::Info)
     .parameter(&container.name)
     .likely()
-    .evidence(Evidence::field(object, "spec.initContainers", order.join(", ")))
+    .evidence(Evidence::field(pod.described(), "spec.initContainers", order.join(", ")))
     .remedy(alternatives(ctx, owner, Remedy::new(), false))
 }
 

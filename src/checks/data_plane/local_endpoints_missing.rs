@@ -47,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if without.is_empty() || owner.kind == "DaemonSet" {
             return None;
         }
-        let object = format!("Service {}/{}", meta.namespace, meta.name);
+        let object = meta.described("Service");
         let finding = ctx
             .finding(
                 Subject::object(Kind::Service, &meta.namespace, &meta.name),

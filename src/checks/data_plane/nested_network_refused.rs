@@ -205,7 +205,7 @@ fn finding(
         ),
     };
     let evidence = group.iter().take(QUOTED).filter_map(|(pod, cause)| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let object = pod.described();
         Some(match cause {
             NetworkCause::Logged(lines) => quoted(pod, lines, lines.last()?),
             NetworkCause::Docker(container, field) => Evidence::field(
@@ -235,7 +235,7 @@ fn finding(
 
 /// The setting that does not skip the network.
 fn lacking(ctx: &Context<'_>, pod: &Pod) -> Evidence {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     let said = skipped_subnets(pod, ANY_PORT, ctx.cni_skips()).map(|skipped| skipped.list());
     let said = said.filter(|list| !list.is_empty()).unwrap_or_else(|| "not set".to_owned());
     Evidence::field(object, format!("metadata.annotations[{SUBNETS}]"), said)

@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         if !lost.is_empty() {
             let subject = Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name);
-            let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
+            let object = service.metadata.described("Service");
             let list = service.metadata.annotation(ANNOTATION).unwrap_or_default();
             let finding = finding(ctx, subject, &lost)
                 .evidence(Evidence::field(&object, format!("metadata.annotations[{ANNOTATION}]"), list))

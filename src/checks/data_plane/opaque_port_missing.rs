@@ -117,7 +117,7 @@ fn sign<'a>(
     behind: &[Behind<'_>],
 ) -> Option<Sign<'a>> {
     let protocols = &ctx.knowledge.protocols().protocols;
-    let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
+    let object = service.metadata.described("Service");
     let said =
         |path: &str, said: &str| Evidence::field(&object, format!("spec.ports[{}].{path}", port.port), said);
     for (path, text) in [("appProtocol", &port.app_protocol), ("name", &port.name)] {
@@ -138,11 +138,10 @@ fn sign<'a>(
     for (_, pod, _) in behind {
         let mut containers = pod.spec.containers.iter();
         if let Some(container) = containers.find(|container| protocol.is_image(&container.image)) {
-            let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
             let path = format!("spec.containers[{}].image", container.name);
             return Some(Sign {
                 protocol,
-                evidence: Evidence::field(object, path, &container.image),
+                evidence: Evidence::field(pod.described(), path, &container.image),
                 weak: false,
             });
         }

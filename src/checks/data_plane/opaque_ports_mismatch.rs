@@ -157,10 +157,11 @@ fn finding(
     finding
         .evidence(Evidence::field(&object, &path, said(service.metadata.annotation(ANNOTATION))))
         .evidence(Evidence::field(&object, "spec.ports", ports.join("; ")))
-        .evidences(difference.pods.iter().take(QUOTED).map(|pod| {
-            let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-            Evidence::field(object, &path, said(pod.metadata.annotation(ANNOTATION)))
-        }))
+        .evidences(
+            difference.pods.iter().take(QUOTED).map(|pod| {
+                Evidence::field(pod.described(), &path, said(pod.metadata.annotation(ANNOTATION)))
+            }),
+        )
         .remedy(remedy(ctx, service, lacks, difference, owner))
 }
 

@@ -49,7 +49,7 @@ fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {
         .map(|pod| Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name))
         .collect();
     let quoted = pods.iter().flat_map(|pod| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let object = pod.described();
         let since = pod.status.start_time.get().map(|at| at.to_string()).unwrap_or_default();
         [
             Evidence::field(&object, "status.podIP", address.to_string()),

@@ -59,11 +59,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], dns: Option<&Service
         of the control plane, gets no certificate, and does not become ready";
     let served = dns.and_then(|service| {
         let address = (*service.spec.cluster_ip)?;
-        Some(Evidence::field(
-            format!("Service {}/{}", service.metadata.namespace, service.metadata.name),
-            "spec.clusterIP",
-            address.to_string(),
-        ))
+        Some(Evidence::field(service.metadata.described("Service"), "spec.clusterIP", address.to_string()))
     });
     let act = "Set dnsPolicy: ClusterFirst in the pod template. Change the source manifest too";
     let remedy = match owner.restartable() {

@@ -131,9 +131,7 @@ fn finding(
                  answer: correct that, or set config.linkerd.io/skip-inbound-ports: \"{port}\" in the pod template"
             ),
         );
-    let quoted = failed.iter().take(QUOTED).map(|(pod, event)| {
-        events::quoted(format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name), event)
-    });
+    let quoted = failed.iter().take(QUOTED).map(|(pod, event)| events::quoted(pod.described(), event));
     let object = format!("Pod {}/{}", owner.namespace, names[0]);
     ctx.finding(owner.subject(names), message)
         .parameter(format!("{port} {status}"))

@@ -96,8 +96,7 @@ fn finding(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod], split: &NodeSp
         if home.len() <= NAMED { format!(" ({})", home.join(", ")) } else { String::new() }
     );
     let quoted = failing.iter().take(QUOTED).map(|pod| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-        Evidence::field(object, format!("status of container {PROXY_CONTAINER}"), "not ready")
+        Evidence::field(pod.described(), format!("status of container {PROXY_CONTAINER}"), "not ready")
     });
     let ties =
         failing.iter().map(|pod| Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()));

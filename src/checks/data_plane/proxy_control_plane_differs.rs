@@ -111,7 +111,7 @@ fn finding(
 ) -> Finding {
     let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let first = pods[0];
-    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
+    let object = first.described();
     let message = message(found);
     let remedy = Remedy::new().with(renew(
         ctx,

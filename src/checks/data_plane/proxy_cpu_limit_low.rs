@@ -87,8 +87,7 @@ fn gateway(maker: &Maker<'_>, services: &[Service]) -> Option<Evidence> {
             && service.spec.selector.iter().all(|(key, value)| maker.meta.label(key) == Some(value))
     });
     if let Some(service) = balanced {
-        let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
-        return Some(Evidence::field(object, "spec.type", "LoadBalancer"));
+        return Some(Evidence::field(service.metadata.described("Service"), "spec.type", "LoadBalancer"));
     }
     let container = maker
         .spec

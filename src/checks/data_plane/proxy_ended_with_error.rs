@@ -96,7 +96,7 @@ fn grace(pod: &Pod) -> u64 {
 
 /// The shutdown grace period of a pod's proxy in seconds, and its source.
 fn shutdown(pod: &Pod) -> (u64, Evidence) {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     let annotated = pod.metadata.annotation(SHUTDOWN).filter(|text| seconds(text).is_some());
     let path = format!("metadata.annotations[{SHUTDOWN}]");
     if let Some(text) = annotated {
@@ -154,15 +154,15 @@ fn finding(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, pods: &[Ended<'_>])
     let quoted = pods.iter().rev().take(QUOTED).map(|Ended { pod, status, .. }| {
         let reason = if status.reason.is_empty() { String::new() } else { format!(" ({})", status.reason) };
         Evidence::field(
-            format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name),
+            pod.described(),
             format!("status of container {PROXY_CONTAINER}"),
             format!("exited with code {}{reason}", status.exit_code),
         )
     });
     let last = pods.last().map(|ended| ended.pod);
     let periods = last.filter(|_| end == ProxyExit::Grace).map(|pod| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-        let grace = Evidence::field(object, "spec.terminationGracePeriodSeconds", grace(pod).to_string());
+        let grace =
+            Evidence::field(pod.described(), "spec.terminationGracePeriodSeconds", grace(pod).to_string());
         [shutdown(pod).1, grace]
     });
     ctx.finding(owner.subject(names), message)

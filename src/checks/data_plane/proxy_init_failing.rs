@@ -134,7 +134,7 @@ fn argument<'a>(pod: &'a Pod, name: &str) -> Option<&'a str> {
 
 /// The timeout and the user of a linkerd-init that may not set it.
 fn close_wait(pod: &Pod) -> Vec<Evidence> {
-    let object = || format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = || pod.described();
     let annotation = pod.metadata.annotation(CLOSE_WAIT);
     let annotation = annotation
         .map(|value| Evidence::field(object(), format!("metadata.annotations[{CLOSE_WAIT}]"), value));
@@ -160,7 +160,7 @@ fn without_prefix(line: &str) -> &str {
 fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[FailedInit<'_>]) -> Finding {
     let names: Vec<String> = group.iter().map(|failed| failed.pod.metadata.name.clone()).collect();
     let said = group.iter().take(QUOTED).map(|failed| {
-        let object = format!("Pod {}/{}", failed.pod.metadata.namespace, failed.pod.metadata.name);
+        let object = failed.pod.described();
         let again = match failed.restarts {
             0 => String::new(),
             restarts => format!("; restarted {restarts} times"),
@@ -224,7 +224,7 @@ fn rejected_range(failed: &FailedInit<'_>) -> Option<String> {
 
 /// The ranges that linkerd-init skips: from the annotation, or as the chart passes them.
 fn skipped_subnets(pod: &Pod) -> Option<Evidence> {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     if let Some(ranges) = pod.metadata.annotation(SUBNETS) {
         return Some(Evidence::field(object, format!("metadata.annotations[{SUBNETS}]"), ranges));
     }

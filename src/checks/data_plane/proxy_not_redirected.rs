@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn finding(ctx: &Context<'_>, owner: &Owner, fault: &NotRedirected, pods: &[&Pod]) -> Finding {
     let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let first = pods[0];
-    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
+    let object = first.described();
     let (message, evidence) = match fault {
         NotRedirected::NoRules => (
             "nothing redirects the pod's connections to its proxy: its calls leave without mTLS, meshed clients \

@@ -48,7 +48,7 @@ fn is_meshed(ctx: &Context<'_>, pod: &Pod) -> bool {
 fn finding(ctx: &Context<'_>, namespace: &str, owner: &Owner, pods: &[&Pod]) -> Finding {
     let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let first = pods[0];
-    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
+    let object = first.described();
     let address = first.spec.proxy().and_then(|proxy| proxy.env_value(DESTINATION_ADDRESS));
     let seen = match address {
         Some(address) => {

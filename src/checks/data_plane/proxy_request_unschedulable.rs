@@ -97,7 +97,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, group: &[Pending<'_>]) -> Finding {
     .parameter(first.resource)
     .likely()
     .evidences(group.iter().take(QUOTED).flat_map(|pending| {
-        let object = format!("Pod {}/{}", pending.pod.metadata.namespace, pending.pod.metadata.name);
+        let object = pending.pod.described();
         let percent = (pending.share * 100.0).round();
         [
             Evidence::field(&object, "status.conditions[PodScheduled]", pending.said),

@@ -58,8 +58,7 @@ fn is_undefined(ctx: &Context<'_>, pod: &Pod, name: &str, services: Result<&[Ser
 /// The gap of a container that also takes variables from ConfigMaps or Secrets, which are not read.
 fn from_elsewhere(ctx: &Context<'_>, pod: &Pod, variable: &EnvVar) -> Missing {
     let message = format!("the variables that {} refers to may come from envFrom", variable.name);
-    let part = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    ctx.missing(Item::List(Kind::Pod), Why::NotJudged { message }, part)
+    ctx.missing(Item::List(Kind::Pod), Why::NotJudged { message }, pod.described())
 }
 
 fn finding(ctx: &Context<'_>, owner: &Owner, variable: &EnvVar, pods: &[&Pod]) -> Finding {
@@ -78,7 +77,6 @@ fn finding(ctx: &Context<'_>, owner: &Owner, variable: &EnvVar, pods: &[&Pod]) -
         }
     );
     let first = pods[0];
-    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
     let path = format!("spec.containers[{PROXY_CONTAINER}].env[{name}]");
     let value = variable.value.clone().unwrap_or_default();
     let known = ctx.knowledge.pasted().variable(name);
@@ -103,7 +101,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, variable: &EnvVar, pods: &[&Pod]) -
         .finding(owner.subject(names), message)
         .parameter(name.clone())
         .severity(if is_ready { Severity::Warning } else { Severity::Error })
-        .evidence(Evidence::field(object, path, value))
+        .evidence(Evidence::field(first.described(), path, value))
         .remedy(remedy);
     if of_service { finding.likely() } else { finding }
 }

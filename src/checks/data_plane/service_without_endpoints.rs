@@ -52,7 +52,7 @@ fn finding(ctx: &Context<'_>, service: &Service, all: usize, calls: &[(&Pod, Fai
         calls.iter().take(QUOTED).map(|(client, call)| Evidence::other(log_of(client), call.line.trim()));
     let moments = calls.iter().filter_map(|(client, call)| {
         let says = format!("a call to Service {namespace}/{name} fails");
-        Moment::new(call.at, client_name(client), "log of linkerd-proxy".to_owned(), says)
+        Moment::new(call.at, client.described(), "log of linkerd-proxy".to_owned(), says)
     });
     let finding = ctx
         .finding(
@@ -78,10 +78,6 @@ fn finding(ctx: &Context<'_>, service: &Service, all: usize, calls: &[(&Pod, Fai
     }
 }
 
-fn client_name(pod: &Pod) -> String {
-    format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name)
-}
-
 fn log_of(pod: &Pod) -> String {
-    format!("{}, log of {PROXY_CONTAINER}", client_name(pod))
+    format!("{}, log of {PROXY_CONTAINER}", pod.described())
 }

@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((first, collector, local)) = found.first().copied() else { return Ok(Verdict::fine()) };
     let (_, seen) = of_control_plane(ctx)?;
     let until = ctx.knowledge.releases().defect(DEFECT).map(|defect| defect.until.to_string());
-    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
+    let object = first.described();
     let env = |name: &str| format!("containers[linkerd-proxy].env[{name}]");
     let named: Vec<String> = found
         .iter()

@@ -89,7 +89,7 @@ fn collectors<'a>(ctx: &Context<'a>) -> Result<BTreeMap<Collector, Source<'a>>, 
         let Some(proxy) = pod.spec.proxy() else { continue };
         let Some(address) = proxy.env_value(COLLECTOR_ADDRESS) else { continue };
         let identity = proxy.env_value(COLLECTOR_NAME);
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let object = pod.described();
         let env = |name: &str, said: &str| {
             Evidence::field(&object, format!("containers[linkerd-proxy].env[{name}]"), said)
         };
@@ -325,5 +325,5 @@ fn object(service: &Service) -> String {
 }
 
 fn of_pod(pod: &Pod, path: &str, said: &str) -> Evidence {
-    Evidence::field(format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name), path, said)
+    Evidence::field(pod.described(), path, said)
 }

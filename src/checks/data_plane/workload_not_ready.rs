@@ -92,9 +92,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], lasts: SignedDuratio
         Command::lines(shown.into_iter().chain(logs)),
     );
     let evidence = pods.iter().take(1).map(|pod| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         let said = format!("{}, for {}", reason(pod), span(lasts));
-        Evidence::field(object, "status.conditions[Ready]", said)
+        Evidence::field(pod.described(), "status.conditions[Ready]", said)
     });
     ctx.finding(owner.subject(names), message).evidences(evidence).remedy(remedy)
 }

@@ -82,7 +82,7 @@ impl Judge<'_, '_> {
 
     /// A debug container that runs another image.
     fn pod(&self, owner: &Owner, pod: &Pod, wanted: &Wanted<'_>, image: &str, runs: Runs) -> Finding {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let object = pod.described();
         let created = pod.metadata.annotation("linkerd.io/created-by");
         let by = created
             .filter(|text| text.starts_with("linkerd/proxy-injector "))

@@ -109,7 +109,7 @@ fn stale<'a>(
             .severity(Severity::Info)
             .rows_as(Severity::Warning)
             .parameter("anchors")
-            .evidence(Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), path, held.shown()))
+            .evidence(Evidence::field(meta.described("Pod"), path, held.shown()))
             .evidence(Evidence::field(
                 &roots,
                 format!("data[{BUNDLE}]"),

@@ -185,7 +185,7 @@ pub(super) fn evicted(ctx: &Context<'_>, extension: Extension, owner: &Owner, po
 
 /// The status of a pod as evidence.
 pub(super) fn status(pod: &Pod) -> Evidence {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     match unhealthy(pod) {
         Some(UnhealthyReason::Proxy) => {
             Evidence::field(object, "status.containerStatuses[linkerd-proxy].ready", "false")

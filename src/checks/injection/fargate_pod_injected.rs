@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         else {
             continue;
         };
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let object = pod.described();
         let said = format!("{}: {}", scheduled.reason, scheduled.message);
         let evidence = vec![
             Evidence::field(&object, format!("metadata.labels[{PROFILE}]"), profile),

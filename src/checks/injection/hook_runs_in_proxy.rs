@@ -66,7 +66,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, hooks: &Hooks, pods: &[&Pod]) -> Fi
         }
     };
     let quoted = pods.iter().take(QUOTED).flat_map(|pod| {
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let object = pod.described();
         hooks.iter().map(move |(command, container)| {
             Evidence::field(
                 &object,
@@ -83,7 +83,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, hooks: &Hooks, pods: &[&Pod]) -> Fi
     )
     .evidences(quoted)
     .evidence(Evidence::field(
-        format!("Pod {}/{}", first.metadata.namespace, first.metadata.name),
+        first.described(),
         "spec.containers",
         some(first.spec.containers.iter().map(|container| container.name.as_str()), NAMED),
     ))

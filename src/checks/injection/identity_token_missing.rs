@@ -78,7 +78,7 @@ fn fault(pod: &Pod) -> Option<TokenFault> {
 fn finding(ctx: &Context<'_>, owner: &Owner, fault: TokenFault, pods: &[&Pod]) -> Finding {
     let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let first = pods[0];
-    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
+    let object = first.described();
     let evidence = match (fault, &first.spec.volumes.identity_token) {
         (TokenFault::Audience, Some(audience)) => Evidence::field(
             &object,

@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The differences from what the injector writes: a label and its evidence.
 fn altered(pod: &Pod) -> Vec<(&'static str, Evidence)> {
-    let object = || format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = || pod.described();
     let mut found = Vec::new();
     for (list, name) in [("initContainers", INIT_CONTAINER), ("containers", PROXY_CONTAINER)] {
         let Some(container) = pod.spec.container(name) else { continue };

@@ -70,8 +70,7 @@ fn base(ctx: &Context<'_>, component: &Component<'_>, message: &str) -> Finding 
 
 fn replicas(component: &Component<'_>) -> Evidence {
     let meta = &component.deployment.metadata;
-    let object = format!("Deployment {}/{}", meta.namespace, meta.name);
-    Evidence::field(object, "spec.replicas", component.wanted().to_string())
+    Evidence::field(meta.described("Deployment"), "spec.replicas", component.wanted().to_string())
 }
 
 /// The node that runs all of several injector pods, if the cluster has other nodes.

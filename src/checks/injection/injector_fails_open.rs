@@ -161,8 +161,7 @@ fn compared(pod: &Pod, sibling: &Pod) -> Option<Evidence> {
     let at = |pod: &Pod| pod.metadata.creation_timestamp.get();
     let text =
         format!("{}, without a proxy; {}, with a proxy: {}", at(pod)?, sibling.metadata.name, at(sibling)?);
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    Some(Evidence::field(object, "metadata.creationTimestamp", text))
+    Some(Evidence::field(pod.described(), "metadata.creationTimestamp", text))
 }
 
 /// The workloads of pods without a proxy.
@@ -258,8 +257,8 @@ fn not_ready(downtime: &Downtime, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     };
     let created = first.metadata.creation_timestamp.get().map(|at| at.to_string()).unwrap_or_default();
     let more = if inside.len() > 1 { format!(", first of {} pods", inside.len()) } else { String::new() };
-    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
-    let line = Evidence::field(object, "metadata.creationTimestamp", format!("{created}{more}{outside}"));
+    let line =
+        Evidence::field(first.described(), "metadata.creationTimestamp", format!("{created}{more}{outside}"));
     std::iter::once(line).chain(seen.into_iter().cloned()).collect()
 }
 

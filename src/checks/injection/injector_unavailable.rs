@@ -136,10 +136,9 @@ fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> 
         pods.iter().flat_map(|pod| moments::of_pod(pod, "injector created", |name| name == "proxy-injector"));
     let since = injector.and_then(|injector| {
         let meta = &injector.deployment.metadata;
-        let object = format!("Deployment {}/{}", meta.namespace, meta.name);
         Moment::new(
             injector.deployment.unavailable_since(),
-            object,
+            meta.described("Deployment"),
             "status.conditions[Available]",
             "no injector available",
         )

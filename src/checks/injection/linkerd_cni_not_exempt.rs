@@ -65,7 +65,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 label,
             ))
             .evidence(Evidence::field(
-                format!("DaemonSet {}/{}", meta.namespace, meta.name),
+                meta.described("DaemonSet"),
                 "spec.template.metadata.labels[linkerd.io/cni-resource]",
                 template.metadata.label("linkerd.io/cni-resource").unwrap_or("not set"),
             ))

@@ -116,7 +116,7 @@ fn redirected(ctx: &Context<'_>, namespaces: &[Namespace]) -> Result<Vec<Finding
         let namespace = namespaces.iter().find(|namespace| *namespace.metadata.name == *owner.namespace);
         let inherited =
             namespace.and_then(|namespace| namespace.metadata.label(ASK_AMBIENT)).filter(|_| own.is_none());
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let object = pod.described();
         let remedy = match inherited {
             Some(_) => Remedy::new().run(
                 StepKind::Annotation,

@@ -242,6 +242,5 @@ fn containers(pod: &Pod, more: usize) -> Evidence {
     let created =
         pod.metadata.creation_timestamp.get().map(|at| format!(", created {at}")).unwrap_or_default();
     let more = if more == 0 { String::new() } else { format!(" (and {more} more of its pods)") };
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    Evidence::field(object, "spec.containers", format!("{}{created}{more}", names.join(", ")))
+    Evidence::field(pod.described(), "spec.containers", format!("{}{created}{more}", names.join(", ")))
 }

@@ -111,8 +111,7 @@ fn after(evidence: &Evidence) -> Evidence {
 
 fn ready(pod: &Pod) -> Option<(Timestamp, Evidence)> {
     let at = pod.condition("Ready").filter(|ready| ready.status == "True")?.last_transition_time.get()?;
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    Some((at, Evidence::field(object, "status.conditions[Ready]", format!("True since {at}"))))
+    Some((at, Evidence::field(pod.described(), "status.conditions[Ready]", format!("True since {at}"))))
 }
 
 fn is_answer(event: &Event) -> bool {

@@ -50,7 +50,7 @@ impl Unmeshed<'_> {
     pub(super) fn asked_by(&self) -> (String, String) {
         let meta = &self.pod.metadata;
         let object = match self.level {
-            Level::Pod => format!("Pod {}/{}", meta.namespace, meta.name),
+            Level::Pod => meta.described("Pod"),
             Level::Namespace => format!("Namespace {}", meta.namespace),
         };
         (object, format!("metadata.annotations[{INJECT}]"))

@@ -203,7 +203,7 @@ fn passing(
         let meta = &unmeshed.pod.metadata;
         let created = meta.creation_timestamp.get().map(|at| at.to_string()).unwrap_or_default();
         Evidence::field(
-            format!("Pod {}/{}", meta.namespace, meta.name),
+            meta.described("Pod"),
             "metadata.creationTimestamp",
             format!("{created}, no linkerd-proxy"),
         )

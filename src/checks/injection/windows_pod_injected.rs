@@ -47,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Evidence of the injected container that does not run, with the kubelet's reason.
 fn failing(pod: &Pod) -> Option<Evidence> {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     INJECTED.into_iter().find_map(|name| {
         let status = pod.container_status(name)?;
         let waiting = status.state.waiting().filter(|waiting| !NOT_YET.contains(&waiting.reason.as_str()));

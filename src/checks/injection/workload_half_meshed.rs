@@ -41,9 +41,12 @@ fn finding(ctx: &Context<'_>, owner: &Owner, halves: &Halves<'_>) -> Finding {
     let (with, without) = (names(&halves.with), names(&halves.without));
     let containers = |pod: &Pod, count: usize| {
         let names: Vec<&str> = pod.spec.all_containers().map(|container| container.name.as_str()).collect();
-        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         let total = halves.with.len() + halves.without.len();
-        Evidence::field(object, "spec.containers", format!("{} ({count} of {total} pods)", names.join(", ")))
+        Evidence::field(
+            pod.described(),
+            "spec.containers",
+            format!("{} ({count} of {total} pods)", names.join(", ")),
+        )
     };
     let remedy = Remedy::new();
     let remedy = if owner.recreates_pods() {

@@ -101,8 +101,7 @@ fn ports(service: &Service) -> Evidence {
 }
 
 fn listens(pod: &Pod, what: &str, port: u16) -> Evidence {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    Evidence::field(object, format!("containers[{PROXY_CONTAINER}]: {what}"), port.to_string())
+    Evidence::field(pod.described(), format!("containers[{PROXY_CONTAINER}]: {what}"), port.to_string())
 }
 
 /// The step that gives a port of the Service its name and target.
@@ -248,7 +247,6 @@ fn mode(pod: &Pod, deployment: Option<&Workload>) -> Option<Fault> {
     if set.and_then(go_bool) == Some(true) {
         return None;
     }
-    let pod_name = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let act = format!("Set {ENABLE}: \"true\" in the pod template. Change the source manifest too");
     let remedy = match deployment {
         Some(deployment) => {
@@ -267,7 +265,7 @@ fn mode(pod: &Pod, deployment: Option<&Workload>) -> Option<Fault> {
                   it answers their probes"
             .to_owned(),
         evidence: vec![Evidence::field(
-            pod_name,
+            pod.described(),
             format!("metadata.annotations[{ENABLE}]"),
             set.unwrap_or("not set"),
         )],

@@ -80,7 +80,7 @@ fn finding(
         "the application has finished, but linkerd-proxy, an ordinary container, keeps running. The pod \
         never completes{waits}"
     );
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     let over = ended.iter().map(|(name, terminated)| {
         let at = terminated.finished_at.get().map(|at| format!(" at {at}")).unwrap_or_default();
         let reason = if terminated.reason.is_empty() { "terminated" } else { &terminated.reason };

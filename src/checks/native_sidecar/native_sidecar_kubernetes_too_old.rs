@@ -106,8 +106,7 @@ fn of_kubelet(node: &Node, version: &K8sVersion) -> Evidence {
 }
 
 fn rejection(pod: &Pod) -> Evidence {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    Evidence::field(object, "status.reason", pod.status.reason.as_str())
+    Evidence::field(pod.described(), "status.reason", pod.status.reason.as_str())
 }
 
 /// The consequences if the feature does not exist, and if its gate is off.

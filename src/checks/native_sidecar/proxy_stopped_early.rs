@@ -87,7 +87,7 @@ fn finding(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, early: &[Early
         newest.container
     );
     let pod = newest.pod;
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     let ended = |name: &str, terminated: &Terminated| {
         let at = terminated.finished_at.get().map(|at| format!(" at {at}")).unwrap_or_default();
         let said = format!("exit code {}{at}", terminated.exit_code);

@@ -138,7 +138,7 @@ fn called<'a>(ctx: &Context<'a>) -> Result<Vec<CalledServicePort<'a>>, crate::mi
             "NodePort" => Caller::NodePort,
             _ => continue,
         };
-        let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
+        let object = service.metadata.described("Service");
         for port in service.spec.tcp_ports() {
             let by = Evidence::field(&object, "spec.type", service.spec.kind.as_str());
             all.push(CalledServicePort { caller, service, port, by, is_observed: false });

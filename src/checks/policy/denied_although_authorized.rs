@@ -64,7 +64,7 @@ fn finding(
     let client = if denied.client.is_empty() { "clients without an identity" } else { &denied.client };
     let by = if denied.kind == "server" { "Server" } else { "default policy" };
     let now = match inbound.taken_by {
-        TakenBy::Server(server) => format!("Server {}/{}", server.metadata.namespace, server.metadata.name),
+        TakenBy::Server(server) => server.metadata.described("Server"),
         TakenBy::Default(_) => "the default policy".to_owned(),
     };
     let (port, grown) = (denied.port, denied.grown.unwrap_or_default());

@@ -93,7 +93,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, request: &Request, refused: &Denied
         ),
     };
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-    let first = pods.first().map(|pod| format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name));
+    let first = pods.first().map(|pod| pod.described());
     ctx.finding(owner.subject(names), message)
         .parameter(format!("{hook} {port}{path}"))
         .evidence(Evidence::field(

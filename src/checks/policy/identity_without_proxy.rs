@@ -68,11 +68,7 @@ fn finding(
     );
     let quoted = pods.iter().take(QUOTED).map(|pod| {
         let meta = &pod.metadata;
-        Evidence::field(
-            format!("Pod {}/{}", meta.namespace, meta.name),
-            "spec.containers",
-            "no linkerd-proxy",
-        )
+        Evidence::field(meta.described("Pod"), "spec.containers", "no linkerd-proxy")
     });
     let see = kubectl().words("get pods").namespace(namespace).words("-o wide");
     let host = pods.iter().all(|pod| pod.spec.host_network);

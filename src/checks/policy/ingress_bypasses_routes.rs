@@ -172,8 +172,7 @@ pub(super) fn is_ordinary(caller: &Caller<'_>) -> bool {
 pub(super) fn mode(caller: &Caller<'_>) -> Evidence {
     let pod = &caller.pod.metadata;
     let said = pod.annotation(INJECT).unwrap_or("not set; it has a proxy");
-    let object = format!("Pod {}/{}", pod.namespace, pod.name);
-    Evidence::field(object, format!("metadata.annotations[{INJECT}]"), said)
+    Evidence::field(pod.described("Pod"), format!("metadata.annotations[{INJECT}]"), said)
 }
 
 fn finding(ctx: &Context<'_>, domain: &str, bypass: &Bypass<'_>) -> Finding {

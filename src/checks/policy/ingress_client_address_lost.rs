@@ -250,7 +250,7 @@ fn finding(
          the connections. {said}",
         caller.of.name
     );
-    let object = || format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = || pod.described();
     let own = pod.status.pod_ip.map(|address| Evidence::field(object(), "status.podIP", address.to_string()));
     let earlier = pod.metadata.annotation(IN.annotation()).filter(|list| !list.trim().is_empty());
     let set = Evidence::field(

@@ -224,7 +224,7 @@ fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &De
         Asking::Pod(pod, identity) => {
             let said = identity.clone().unwrap_or_else(|| "no proxy, so no identity".to_owned());
             let meta = &pod.metadata;
-            Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "identity in the mesh", said)
+            Evidence::field(meta.described("Pod"), "identity in the mesh", said)
         }
         Asking::Balancer(name) => {
             Evidence::field(*name, "identity in the mesh", "none: it is outside of the cluster")

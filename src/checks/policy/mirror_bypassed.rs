@@ -279,5 +279,5 @@ fn mark_of(mirror: &Service) -> Evidence {
     let (path, value) = annotation.unwrap_or_else(|| {
         (format!("metadata.labels[{MIRRORED}]"), meta.label(MIRRORED).unwrap_or_default())
     });
-    Evidence::field(format!("Service {}/{}", meta.namespace, meta.name), path, value)
+    Evidence::field(meta.described("Service"), path, value)
 }

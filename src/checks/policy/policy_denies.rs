@@ -50,9 +50,7 @@ fn finding(ctx: &Context<'_>, pod: &Pod, message: String, mut denied: Vec<&Denie
             format!("denied {} {} of {client}", denials(denied), denied.what),
         )
     });
-    let rest = (more > 0).then(|| {
-        Evidence::other(format!("Pod {}/{}", meta.namespace, meta.name), format!("and {more} more"))
-    });
+    let rest = (more > 0).then(|| Evidence::other(meta.described("Pod"), format!("and {more} more")));
     ctx.finding(ctx.owners().owner(pod).subject(vec![meta.name.clone()]), message)
         .evidences(quoted.chain(rest))
 }

@@ -184,9 +184,7 @@ fn finding(
     let DeniedProbe { pods, inbound, .. } = refused;
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let by = rule_of(inbound, port);
-    let first = pods
-        .first()
-        .map_or_else(String::new, |pod| format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name));
+    let first = pods.first().map_or_else(String::new, |pod| pod.described());
     let answered = match probed {
         Probed::Http(..) if is_http2(inbound) => {
             unhealthy(events, pods, (port, probed), |message| message.contains("malformed HTTP response"))

@@ -124,7 +124,7 @@ fn finding(
     let asking = scrapers.iter().take(3).map(|scraper| {
         let said = scraper.identity.clone().unwrap_or_else(|| "no proxy, so no identity".to_owned());
         let meta = &scraper.pod.metadata;
-        Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "identity in the mesh", said)
+        Evidence::field(meta.described("Pod"), "identity in the mesh", said)
     });
     let told = scrapers.iter().any(|scraper| scraper.told);
     let (severity, message) = if told {

@@ -64,10 +64,7 @@ fn finding(ctx: &Context<'_>, port: &OpaquePort<'_>) -> Finding {
          of meshed clients, whatever policies authorize"
     );
     let evidence = match marked {
-        Some((pod, list)) => {
-            let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-            Evidence::field(object, format!("metadata.annotations[{LIST}]"), list)
-        }
+        Some((pod, list)) => Evidence::field(pod.described(), format!("metadata.annotations[{LIST}]"), list),
         None => Evidence::other("opaque ports by default", number.to_string()),
     };
     let declare = on("patch", Kind::Server, meta)

@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         for (port, is_https) in probed(pod) {
             if is_https {
                 let seen = Evidence::field(
-                    format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name),
+                    pod.described(),
                     "spec.containers[].probes",
                     format!("httpGet over HTTPS, port {port}"),
                 );
@@ -53,8 +53,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     {
         for (pod, workload, number) in behind(survey, service, port) {
             if ctx.judges(&pod.metadata.namespace) && !plain.contains(&(owners.owner(pod), number)) {
-                let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
-                let seen = Evidence::field(object, "spec.ports", describe(port));
+                let seen =
+                    Evidence::field(service.metadata.described("Service"), "spec.ports", describe(port));
                 add(ctx, &mut ports, survey, (pod, workload, number), false, seen);
             }
         }

@@ -156,10 +156,9 @@ fn of_init_container(ctx: &Context<'_>, survey: &Survey<'_>, read: &ReadServer<'
             StepKind::Upgrade,
             format!("Or upgrade the control plane to {first} or newer, which reads such names"),
         );
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let finding = about(ctx, Kind::Server, meta, message)
         .evidence(field(Kind::Server, meta, "spec.port", name))
-        .evidence(Evidence::field(object, "spec.initContainers[].ports", port.to_string()))
+        .evidence(Evidence::field(pod.described(), "spec.initContainers[].ports", port.to_string()))
         .remedy(remedy);
     Some(finding)
 }

@@ -51,7 +51,7 @@ fn finding(
         describe(old),
         describe(new)
     );
-    let object = format!("Pod {}/{}", meta.namespace, meta.name);
+    let object = meta.described("Pod");
     ctx.finding(Subject::object(Kind::Pod, &meta.namespace, &meta.name), message)
         .parameter(port.to_string())
         .evidence(Evidence::field(&object, format!("policy of port {port}, {}", way.from), describe(old)))

@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let container = ending(&pods[0].spec);
         let quoted = pods.iter().take(QUOTED).map(|pod| {
             Evidence::field(
-                format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name),
+                pod.described(),
                 format!("spec.containers[{container}].command"),
                 "stops the proxy when it is done",
             )

@@ -91,9 +91,8 @@ fn about(
     let seen = affected.iter().take(QUOTED).map(|(service, others)| {
         let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
         let others: Vec<String> = others.iter().take(PORTS).map(ToString::to_string).collect();
-        let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
         let said = format!("{}; its pods also listen on {}", declared.join(", "), others.join(", "));
-        Evidence::field(object, "spec.ports[].port", said)
+        Evidence::field(service.metadata.described("Service"), "spec.ports[].port", said)
     });
     let finding = ctx
         .finding(subject(first), message)

@@ -73,10 +73,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn shown(deployment: &Workload) -> String {
-    format!("Deployment {}/{}", deployment.metadata.namespace, deployment.metadata.name)
-}
-
 fn finding(ctx: &Context<'_>, deployment: &Workload, message: &str, remedy: Remedy) -> Finding {
     let (namespace, name) = deployment.metadata.key();
     ctx.finding(Subject::object("Deployment", namespace, name), message).remedy(remedy)
@@ -91,7 +87,7 @@ fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
     let remedy = Remedy::new().command("Resume the rollout before the upgrade", resume);
     deployment.spec.paused.then(|| {
         finding(ctx, deployment, message, remedy).parameter("paused").evidence(Evidence::field(
-            shown(deployment),
+            deployment.metadata.described("Deployment"),
             "spec.paused",
             "true",
         ))
@@ -155,7 +151,11 @@ fn without_node(ctx: &Context<'_>, deployment: &Workload, nodes: usize) -> Optio
     is_stuck.then(|| {
         finding(ctx, deployment, message, remedy)
             .parameter("nodes")
-            .evidence(Evidence::field(shown(deployment), "spec.replicas", replicas.to_string()))
+            .evidence(Evidence::field(
+                deployment.metadata.described("Deployment"),
+                "spec.replicas",
+                replicas.to_string(),
+            ))
             .evidence(Evidence::other("Schedulable nodes", nodes.to_string()))
     })
 }

@@ -181,7 +181,7 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
 /// The evidence for the version of a pod's proxy: its image, the injector's annotation if the tag is not
 /// readable, and the pinning annotation.
 fn proxy_seen(pod: &Pod, count: usize) -> Vec<Evidence> {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     let more = if count > 1 { format!(" ({count} pods)") } else { String::new() };
     let image = pod.spec.proxy().map(|proxy| proxy.image.as_str()).unwrap_or_default();
     let annotation = |key: &str| {

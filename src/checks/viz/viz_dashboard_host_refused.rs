@@ -202,7 +202,6 @@ fn of_ingress(
 fn of_route(ctx: &Context<'_>, accepted: &Accepted<'_>, route: &Route) -> Finding {
     let meta = &route.metadata;
     let hosts = &route.spec.hostnames;
-    let object = format!("HTTPRoute {}/{}", meta.namespace, meta.name);
     let viz = accepted.viz;
     let act = format!(
         "Let the Gateway send the host of the Service, if it supports that: filter URLRewrite with hostname \
@@ -210,7 +209,7 @@ fn of_route(ctx: &Context<'_>, accepted: &Accepted<'_>, route: &Route) -> Findin
     );
     let remedy = Remedy::new().note(act);
     finding(ctx, Kind::HTTPRoute, meta, &hosts[0], accepted)
-        .evidence(Evidence::field(object, "spec.hostnames", hosts.join(", ")))
+        .evidence(Evidence::field(meta.described("HTTPRoute"), "spec.hostnames", hosts.join(", ")))
         .remedy(with_host(ctx, remedy, &hosts[0], viz))
 }
 

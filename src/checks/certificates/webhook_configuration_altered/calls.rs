@@ -124,8 +124,11 @@ impl<'a> Registered<'a> {
         }
         let ports: Vec<String> = found.spec.ports.iter().map(|known| known.port.to_string()).collect();
         let message = format!("the webhook calls a port that its Service does not have: {effect}");
-        let object = format!("Service {}/{}", service.namespace, service.name);
-        let has = Evidence::field(object, "spec.ports", ports.join(", "));
+        let has = Evidence::field(
+            format!("Service {}/{}", service.namespace, service.name),
+            "spec.ports",
+            ports.join(", "),
+        );
         Some(
             self.failing(ctx, &message, ("clientConfig.service.port", port.to_string()), "port")
                 .evidence(has),

@@ -26,9 +26,8 @@ const ARCHITECTURE: &str = "kubernetes.io/arch";
 pub(super) fn memory_limit(pod: &Pod) -> Option<Evidence> {
     of_proxy(pod).and_then(killed)?;
     let limit = pod.spec.proxy()?.memory_limit()?;
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let path = format!("spec.containers[{PROXY_CONTAINER}].resources.limits.memory");
-    Some(Evidence::field(object, path, limit))
+    Some(Evidence::field(pod.described(), path, limit))
 }
 
 /// The allocator of an OOM-killed proxy, if it keeps memory after a peak: the proxy brings its own one for amd64 only.
@@ -50,7 +49,7 @@ pub(super) fn allocator(ctx: &Context<'_>, pod: &Pod) -> Option<Evidence> {
 pub(super) fn resize(pod: &Pod) -> Option<Evidence> {
     of_proxy(pod).and_then(killed)?;
     vertical_autoscaler::of_proxy_memory(pod)?;
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     let said = pod.metadata.annotation(VPA_UPDATES).unwrap_or_default();
     Some(Evidence::field(object, format!("metadata.annotations[{VPA_UPDATES}]"), said))
 }
@@ -65,7 +64,7 @@ pub(super) fn probed(ctx: &Context<'_>, stage: Stage, pod: &Pod, probes: &ProbeE
     }
     let unanswered = probes.unanswered(ctx, pod, PROXY_CONTAINER);
     let events = probes.killed(pod, PROXY_CONTAINER).into_iter().chain(unanswered);
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     events.map(|event| events::quoted(&object, event)).collect()
 }
 
@@ -87,7 +86,7 @@ pub(super) fn last_warnings<'a>(ctx: &Context<'a>) -> Warnings<'a> {
 
 /// Evidence of a pod's state.
 pub(super) fn pod_evidence(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
-    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let object = pod.described();
     if let Some(ended) = of_proxy(pod).filter(|status| status.ready).and_then(killed)
         && unhealthy(pod).is_none()
     {

@@ -1,6 +1,6 @@
 //! Whether nodes have room for the new pods of the control plane.
 
-use super::{finding, shown};
+use super::finding;
 use crate::checks::{Context, quota};
 use crate::command::{Line, kubectl};
 use crate::finding::{Evidence, Finding, Remedy};
@@ -155,7 +155,7 @@ fn without_room(
     finding(ctx, deployment, message, remedy)
         .parameter("no-room")
         .evidence(Evidence::field(
-            shown(deployment),
+            deployment.metadata.described("Deployment"),
             "requests of a pod",
             format!("cpu {}, memory {}", cores(cpu), bytes(memory)),
         ))

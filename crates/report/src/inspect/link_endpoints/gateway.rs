@@ -214,7 +214,7 @@ pub(super) fn is_gateway(service: &Service) -> bool {
 }
 
 fn shown(gateway: &Service) -> String {
-    format!("Service {}/{}", gateway.metadata.namespace, gateway.metadata.name)
+    gateway.metadata.described("Service")
 }
 
 /// The addresses of a load balancer.
