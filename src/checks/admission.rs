@@ -1,16 +1,12 @@
 //! The rules by which pods get a proxy in this cluster, and its settings: the injector's webhook, the
 //! namespaces, the values of the control plane.
 
-use super::Context;
 use super::injection::unmeshed::injector_webhook;
 use super::pod_owners::Maker;
 use crate::chart::values::Values;
-use crate::fetched::Why;
-use crate::finding::Evidence;
-use crate::item::Scope;
-use crate::missing::Missing;
+use crate::checks::prelude::*;
 use crate::model::injection::{Admission, Decision, INJECT, Level, effective};
-use crate::objects::{ConfigMap, Namespace, Webhook, WebhookConfiguration};
+use crate::objects::{Webhook, WebhookConfiguration};
 
 /// The labels of namespaces that AKS's admissions enforcer excludes from every webhook.
 pub(super) const AKS_LABELS: [&str; 2] = ["control-plane", "kubernetes.azure.com/managedby"];

@@ -3,11 +3,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Context;
 use crate::certificates::{Certificate, Validity};
-use crate::finding::{Finding, Remedy, Severity};
+use crate::checks::prelude::*;
 use crate::model::control_plane::CREATED_BY;
-use crate::objects::Meta;
 
 /// `linkerd check` warns this long before expiry; this is not configurable.
 const OF_THE_ROW: SignedDuration = SignedDuration::from_hours(60 * 24);

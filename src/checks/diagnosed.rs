@@ -3,19 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Context;
+use crate::checks::prelude::*;
 use crate::checks::words::{and_more, counted, some};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Severity, Subject};
-use crate::item::Item;
 use crate::item::diagnostic::{Answer, MetricsSample};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::{Knowledge, MetricMeaning};
-use crate::missing::Missing;
 use crate::model::control_plane::proxy_version;
-use crate::model::owners::Owner;
 use crate::model::read_metrics::ReadMetrics;
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// How many pods a gap names.

@@ -3,10 +3,9 @@
 
 use jiff::SignedDuration;
 
-use super::Context;
-use crate::finding::{Finding, Severity};
+use crate::checks::prelude::*;
 use crate::model::pod_status::{has_failed, lost_readiness};
-use crate::objects::{Pod, Time};
+use crate::objects::Time;
 
 /// The wait of `linkerd check`.
 const GRACE: SignedDuration = SignedDuration::from_mins(5);

@@ -1,9 +1,8 @@
 //! Pods in gVisor's sandbox. It has a network stack of its own: the rules of linkerd-init fail in it, and those of
 //! linkerd-cni do not apply. Names of RuntimeClasses are free, so findings are only likely.
 
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::checks::prelude::*;
 use crate::model::injection::INJECT;
-use crate::objects::Pod;
 
 /// Parts of the names of RuntimeClasses that use gVisor.
 const NAMES: [&str; 2] = ["gvisor", "runsc"];

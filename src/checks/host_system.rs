@@ -1,9 +1,8 @@
 //! The operating system of a node, for steps that run on its host.
 
-use crate::checks::Context;
-use crate::command::{Arg, Call, Command, kubectl, program};
+use crate::checks::prelude::*;
+use crate::command::{Call, program};
 use crate::knowledge::System;
-use crate::objects::Node;
 
 /// The operating system that a node reports, if it is known.
 pub(super) fn system_of<'k>(ctx: &Context<'k>, node: &str) -> Option<&'k System> {

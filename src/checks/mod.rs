@@ -35,6 +35,7 @@ mod pod_owners;
 mod policy;
 mod port_list;
 mod pre_install;
+mod prelude;
 mod probe_events;
 mod quota;
 mod refused;

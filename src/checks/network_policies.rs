@@ -6,18 +6,15 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::policy::defined;
-use super::{Context, Unjudged};
-use crate::command::{Call, kubectl};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::Item;
+use crate::checks::prelude::*;
+use crate::command::Call;
 use crate::network_policy::{
     DecidedBy, Direction, Doubt, Objects, Policies, Policy, UNKNOWN_NAMESPACE, WHOM,
 };
 use crate::objects::{
     AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,
-    CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Kind, Listed,
-    Namespace, NetworkPolicy, Pod,
+    CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Listed,
+    NetworkPolicy,
 };
 
 /// The policies of every kind. Network plugins have none if their kinds are not defined. If theirs were

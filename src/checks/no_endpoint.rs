@@ -1,10 +1,8 @@
 //! How a Service without a ready endpoint gets one.
 
-use crate::command::kubectl;
-use crate::finding::Remedy;
+use crate::checks::prelude::*;
 use crate::model::endpoints::NoEndpoint;
 use crate::model::managed_by::ManagedBy;
-use crate::objects::{Kind, Pod, Service, Workload};
 
 /// The steps for the cause.
 pub fn remedy(service: &Service, cause: &NoEndpoint<'_>) -> Remedy {

@@ -3,11 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Context;
-use crate::finding::{Evidence, Subject};
-use crate::missing::Missing;
-use crate::model::owners::{self, Owner};
-use crate::objects::{CronJob, DaemonSet, Deployment, Job, Meta, Pod, PodSpec, PodTemplate, StatefulSet};
+use crate::checks::prelude::*;
+use crate::model::owners;
+use crate::objects::{CronJob, DaemonSet, Job, PodSpec, PodTemplate, StatefulSet};
 
 /// An owner of pods, or a pod without one.
 #[derive(Debug)]

@@ -5,11 +5,9 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Context;
 use super::upgrade::{self, CONTROL_PLANE, Options};
-use crate::command::kubectl;
-use crate::finding::{Remedy, StepKind};
-use crate::objects::{Event, Node, Pod};
+use crate::checks::prelude::*;
+use crate::objects::Event;
 use crate::version::{Distribution, K8sVersion};
 
 /// Maximum age of the last failure.

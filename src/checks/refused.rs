@@ -3,13 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Context;
-use crate::finding::{Evidence, Moment, Subject};
+use crate::checks::prelude::*;
+use crate::finding::Moment;
 use crate::model::events;
 use crate::model::moments;
-use crate::model::owners::Owner;
 use crate::model::refusal::{self, Refusal};
-use crate::objects::{DaemonSet, Event, Job, Meta, PodTemplate, ReplicaSet, StatefulSet, Workload};
+use crate::objects::{DaemonSet, Event, Job, PodTemplate, ReplicaSet, StatefulSet};
 
 /// A workload whose pods are rejected.
 #[derive(Debug)]

@@ -6,14 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{CheckResult, Context, Outcome};
+use super::{CheckResult, Outcome};
 use crate::chart::values::Values;
-use crate::fetched::Why;
-use crate::finding::{Evidence, FailedRows, Fingerprint, Severity, Subject, When};
-use crate::item::Item;
+use crate::checks::prelude::*;
+use crate::finding::{FailedRows, Fingerprint, When};
 use crate::knowledge::{Knowledge, Releases};
-use crate::missing::Missing;
-use crate::version::{Channel, CniVersion, K8sVersion, LinkerdVersion, Minor};
+use crate::version::{Channel, CniVersion, K8sVersion, Minor};
 
 /// The chart of the control plane.
 pub(super) const CHART: &str = "linkerd-control-plane";

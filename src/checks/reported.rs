@@ -8,18 +8,14 @@ use std::net::SocketAddr;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Context, Judgement, Unjudged};
+use crate::checks::prelude::*;
 use crate::checks::words::{sentence, some};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Moment, Remedy, Restarts, Severity, Tie};
-use crate::item::Item;
+use crate::finding::{Moment, Restarts};
 use crate::knowledge::{MeshSignature, written_at};
-use crate::missing::Missing;
 use crate::model::log::{Log, LogOf};
-use crate::model::owners::{Owner, Owners};
+use crate::model::owners::Owners;
+use crate::objects::ContainerStatus;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{ContainerStatus, Node, Pod, Service};
 
 /// The maximum age of a current message.
 const LATELY: SignedDuration = SignedDuration::from_hours(1);

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use super::{KNOWN_DEFECT, Settings, TRAFFIC};
 use crate::card::{Card, Mode};
-use crate::command::{Arg, Call, Command, Line, Repeated, Rerun, collect_from_nodes, meshdoctor};
-use crate::finding::{Evidence, Finding, Place, Severity, Subject, When};
-use crate::item::{Item, Query};
+use crate::checks::prelude::*;
+use crate::command::{Call, Line, Repeated, Rerun, collect_from_nodes, meshdoctor};
+use crate::finding::{Place, When};
+use crate::item::Query;
 
 /// The file for new evidence.
 const FRESH: &str = "after.tar.gz";

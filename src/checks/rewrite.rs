@@ -6,16 +6,16 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::{Context, restart};
-use crate::command::{Call, Command, kubectl, program};
-use crate::finding::{ListChange, Remedy, StepKind};
-use crate::item::Kind;
+use super::restart;
+use crate::checks::prelude::*;
+use crate::command::{Call, program};
+use crate::finding::ListChange;
 use crate::model::annotated::Annotated;
 use crate::model::injection::INJECT;
 use crate::model::managed_by::ManagedBy;
-use crate::model::owners::{Owner, is_static};
+use crate::model::owners::is_static;
 pub(super) use crate::names::is_label_value;
-use crate::objects::{DaemonSet, Deployment, Meta, OwnerReference, Pod, StatefulSet, Workload};
+use crate::objects::{DaemonSet, OwnerReference, StatefulSet};
 
 /// The end of a step whose change the next deployment would revert.
 const SOURCE: &str = ". Change the source manifest too";

@@ -4,17 +4,12 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Context;
 use super::dates::ends_within;
 use super::upgrade::{self, Options};
 use crate::certificates::{Certificate, Obstacle, Trust, Validity, from_base64_bundle, reach, trust};
 use crate::chart::values::Values;
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, StepKind, Tie};
-use crate::item::Item;
-use crate::missing::Missing;
-use crate::objects::{Meta, Secret, Service, ServiceReference};
+use crate::checks::prelude::*;
+use crate::objects::{Secret, ServiceReference};
 use crate::redact::{KEY_MATCHES, KeyMatches};
 
 /// Links a missing component of the control plane to its consequences.

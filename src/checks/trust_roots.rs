@@ -6,16 +6,14 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
-use super::Context;
 use crate::certificates::{BundlePrint, Certificate, from_restored_bundle, restored_text};
 use crate::chart::values::Values;
+use crate::checks::prelude::*;
 use crate::command::meshdoctor;
-use crate::finding::{Applies, Remedy, StepKind, Tie};
-use crate::item::Scope;
-use crate::missing::Missing;
+use crate::finding::Applies;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
+use crate::objects::PodSpec;
 use crate::objects::container::{EnvVar, TRUST_ANCHORS};
-use crate::objects::{ConfigMap, Deployment, Meta, Pod, PodSpec};
 
 /// The ConfigMap from which identity and the injector read the trust anchors.
 pub(super) const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";

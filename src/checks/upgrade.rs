@@ -12,20 +12,18 @@ mod options;
 mod stored;
 mod unsaved_options;
 
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::{
     TRUST_ROOT_HASH, changes_templates, chart_writes_bundle, decided_before, strands_proxies,
 };
 use crate::checks::upgrades::gitops;
-use crate::command::{Command, Line, helm, kubectl};
-use crate::finding::{CUTS_OFF, Remedy, Restarts, Step, StepKind};
-use crate::item::Scope;
+use crate::command::{Line, helm};
+use crate::finding::{CUTS_OFF, Restarts, Step};
 use crate::knowledge::Known;
 use crate::model::control_plane::{components, installed};
 use crate::model::installed::COMPONENT;
 use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
-use crate::objects::{CustomResourceDefinition, Deployment, Pod};
-use crate::version::LinkerdVersion;
+use crate::objects::CustomResourceDefinition;
 use charts::by_helm;
 pub(super) use charts::crds_by_helm;
 pub(super) use charts::{

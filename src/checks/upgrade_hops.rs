@@ -4,9 +4,9 @@
 use super::context::RunInput;
 use super::rehearsal::{AFTER, Plugin, Upgrade, prints};
 use super::{CheckResult, Settings, upgrades};
-use crate::finding::{Evidence, Finding, When};
+use crate::checks::prelude::*;
+use crate::finding::When;
 use crate::knowledge::Knowledge;
-use crate::version::LinkerdVersion;
 
 /// The states before and after the upgrade to each release on the way; empty if the target is the next
 /// release.

@@ -4,22 +4,17 @@
 use std::collections::BTreeMap;
 
 use super::control_plane::installation::config;
-use super::{Context, Unjudged};
 use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
-use crate::fetched::Why;
-use crate::finding::Evidence;
-use crate::item::Kind;
+use crate::checks::prelude::*;
 use crate::knowledge::Knowledge;
-use crate::missing::Missing;
 use crate::model::annotated::Annotated;
 use crate::model::control_plane::{CORE, components, installed};
 pub(super) use crate::model::injected::go_bool;
 use crate::objects::{
-    CronJob, DaemonSet, Deployment, GRPCRoute, HTTPRoute, Job, KindOf, LinkerdHTTPRoute, Listed, Meta,
-    Namespace, Pod, ReplicaSet, Route, Service, StatefulSet, Workload,
+    CronJob, DaemonSet, GRPCRoute, HTTPRoute, Job, KindOf, LinkerdHTTPRoute, Listed, ReplicaSet, Route,
+    StatefulSet,
 };
-use crate::version::LinkerdVersion;
 
 /// The kinds that create pods, and pods. Services are omitted: their annotations do not apply to pods.
 pub(super) const MAKE_PODS: [Kind; 7] = [

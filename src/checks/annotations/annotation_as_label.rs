@@ -2,9 +2,7 @@
 
 use super::fault::{Fault, Found, Survey};
 use super::wording;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Severity, Subject};
+use crate::checks::prelude::*;
 use crate::item;
 use crate::knowledge::KeyKind;
 

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use super::fault::{Fault, Found, Survey};
 use super::wording;
 use crate::checks::control_plane::installation::config;
+use crate::checks::prelude::*;
 use crate::checks::written::AnnotationReader;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::{Key, KeyStatus};
 use crate::version::Channel;
 

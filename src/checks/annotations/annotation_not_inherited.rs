@@ -2,8 +2,7 @@
 
 use super::fault::Fault;
 use super::wording;
-use crate::checks::{Context, Judgement};
-use crate::finding::StepKind;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     wording::judge(ctx, |_, found| {

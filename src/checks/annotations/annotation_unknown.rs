@@ -2,10 +2,7 @@
 
 use super::fault::{Fault, Found, Survey};
 use super::{in_values, wording};
-use crate::checks::{Context, Judgement};
-use crate::fetched::Why;
-use crate::finding::Remedy;
-use crate::item::Item;
+use crate::checks::prelude::*;
 use crate::knowledge::{KeyScope, Suggestion};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -6,11 +6,9 @@ use super::calls::NO_TIMEOUT;
 use super::fault::{Fault, Found, Survey};
 use super::guess::{guess, is_of_windows};
 use super::wording;
+use crate::checks::prelude::*;
 use crate::checks::serving::annotation_denied;
 use crate::checks::words::sentence;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
-use crate::item::Kind;
 use crate::knowledge::{Key, OnInvalid};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -8,19 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::calls::{TIMEOUTS, applies_timeouts, breaker_fault};
 use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
+use crate::checks::prelude::*;
 use crate::checks::restart::is_injected_by_hand;
 use crate::checks::written::{
     AnnotatedObjects, AnnotationReader, is_native_sidecar_key, nothing_reads, values,
 };
-use crate::checks::{Context, Unjudged};
-use crate::finding::Evidence;
-use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, OnInvalid, Suggestion, WrittenBy};
 use crate::model::annotated::{Annotated, Site};
 use crate::model::injection::{LowMemory, above_limit, low_memory, port_twice};
-use crate::objects::{CronJob, DaemonSet, Deployment, Job, Pod, Service, ServiceProfile, StatefulSet};
+use crate::objects::{CronJob, DaemonSet, Job, ServiceProfile, StatefulSet};
 use crate::redact::is_marked;
-use crate::version::{Channel, Contains, LinkerdVersion};
+use crate::version::{Channel, Contains};
 
 /// The kinds that are examined.
 pub(super) const KINDS: [Kind; 11] = [

@@ -3,12 +3,10 @@
 
 use super::guess::{guess, is_of_windows};
 use crate::chart::gitops::ValueKey;
-use crate::checks::Context;
 use crate::checks::chart_values::is_put_in;
+use crate::checks::prelude::*;
 use crate::checks::words::sentence;
-use crate::finding::{
-    Evidence, Finding, NewValue, Remedy, Severity, StepKind, Subject, ValueAction, ValueChange, ValueEdit,
-};
+use crate::finding::{NewValue, ValueAction, ValueChange, ValueEdit};
 use crate::knowledge::{Key, KeyKind, WrittenBy};
 use crate::redact;
 

@@ -2,9 +2,7 @@
 
 use super::fault::{Fault, Found};
 use super::wording;
-use crate::checks::{Context, Judgement};
-use crate::finding::Remedy;
-use crate::item::Kind;
+use crate::checks::prelude::*;
 use crate::knowledge::Key;
 use crate::model::injection::{INJECT, WEBHOOKS_LABEL};
 

@@ -1,11 +1,9 @@
 //! Timeouts of 0 in annotations of routes: the policy controller applies them, and every request fails.
 
 use super::calls::{NO_TIMEOUT, TIMEOUTS, applies_timeouts};
-use crate::checks::Context;
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::checks::prelude::*;
 use crate::knowledge::{OnInvalid, policy_duration};
-use crate::objects::{GRPCRoute, HTTPRoute, Kind, LinkerdHTTPRoute, Meta, Route};
+use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route};
 
 /// One finding for each timeout of 0. Absent routes are not evidence of anything.
 pub(super) fn findings(ctx: &Context<'_>) -> Vec<Finding> {

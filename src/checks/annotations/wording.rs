@@ -4,18 +4,15 @@ use std::collections::BTreeMap;
 
 use super::fault::{Found, Survey};
 use super::guess::guess;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, Rollouts, renew};
 use crate::checks::rewrite::{self, Act, KeyChange, is_label_value};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, StepKind};
-use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope};
 use crate::model::annotated::Annotated;
 use crate::model::endpoints::selected;
 use crate::model::injection::INJECT;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::{Owner, Owners};
-use crate::objects::{Meta, Pod, Service};
+use crate::model::owners::Owners;
 
 /// One check's part of the survey: `say` returns message and remedy for the faults that the check
 /// reports.

@@ -9,14 +9,10 @@ use super::managed_anchor::{ManagedAnchor, holds};
 use crate::certificates::{Certificate, from_restored_bundle};
 use crate::checks::dates::span;
 use crate::checks::policy::defined;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::chart_writes_bundle;
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::{kubectl, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::Scope;
-use crate::objects::{
-    Bundle, CertManagerCertificate, ConfigMap, Deployment, Kind, ManagedCertificate, TrustBundle, TrustSource,
-};
+use crate::command::meshdoctor;
+use crate::objects::{Bundle, CertManagerCertificate, ManagedCertificate, TrustBundle, TrustSource};
 
 /// The release of cert-manager from which on a renewal makes a new key by default.
 const NEW_KEY_SINCE: Version = Version::new(1, 18, 0);

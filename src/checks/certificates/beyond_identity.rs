@@ -6,8 +6,7 @@
 use super::identity::{Bundle, Issuer, identity_deployment, trust_domain};
 use super::remedy;
 use crate::certificates::{Certificate, Path, Purpose};
-use crate::checks::Context;
-use crate::finding::{Finding, Remedy};
+use crate::checks::prelude::*;
 
 /// The finding if proxies accept no path from the issuer to an anchor of the bundle.
 pub(super) fn refused_by_proxies(

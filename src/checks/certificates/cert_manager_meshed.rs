@@ -7,16 +7,14 @@ use super::identity::{BUNDLE, TRUST_ROOTS, identity_deployment, issuer};
 use super::managed_anchor::{holds, is_of_issuer};
 use crate::certificates::{Validity, from_restored_bundle};
 use crate::checks::policy::defined;
+use crate::checks::prelude::*;
 use crate::checks::restart::is_injected_by_hand;
-use crate::checks::{Context, Judgement, Unjudged, rewrite};
-use crate::command::{Command, kubectl, linkerd};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
-use crate::item::Scope;
+use crate::checks::rewrite;
+use crate::command::linkerd;
 use crate::model::injection::INJECT;
 use crate::model::managed_by::ManagedBy;
-use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{CertManagerCertificate, ConfigMap, ManagedCertificate, Pod};
+use crate::objects::{CertManagerCertificate, ManagedCertificate};
 use crate::version::ImageRef;
 
 /// Maximum number of quoted pods.

@@ -9,13 +9,9 @@ use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, config, need_control_plane,
 use super::proxies::anchors_since;
 use super::stranded;
 use crate::certificates::{BundlePrint, Certificate, from_restored_bundle};
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Severity, Subject};
-use crate::item::Scope;
 use crate::model::moments;
-use crate::model::owners::Owner;
-use crate::objects::{ConfigMap, Pod};
 
 /// The containers that read the bundle when they start.
 const READERS: [&str; 2] = ["identity", "linkerd-proxy"];

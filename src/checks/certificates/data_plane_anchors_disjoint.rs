@@ -4,12 +4,10 @@ use super::identity::{Bundle, Issuer, TRUST_ROOTS, USUAL_LIFETIME, bundles, issu
 use super::proxies::{Holders, anchors_since, holders, since};
 use super::remedy;
 use crate::certificates::{Certificate, Validity, reach};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{ControlPlane, decided};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Moment, Remedy, Step};
-use crate::item::Scope;
-use crate::objects::ConfigMap;
+use crate::finding::{Moment, Step};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = bundles(ctx)?;

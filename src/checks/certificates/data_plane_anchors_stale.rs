@@ -3,13 +3,11 @@
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, need_control_plane};
 use super::proxies::{Hashed, Holders, anchors_since, hashed, holders, since};
 use crate::certificates::BundlePrint;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force};
 use crate::checks::words::of_proxies;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Moment, Remedy, Subject};
-use crate::item::Scope;
-use crate::objects::ConfigMap;
+use crate::finding::Moment;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = ctx.namespaces().control_plane.as_str();

@@ -9,15 +9,13 @@ use crate::certificates::{
 use crate::chart::values::Values;
 pub(super) use crate::checks::control_plane::installation::config;
 use crate::checks::control_plane::installation::none_installed;
+use crate::checks::dates;
+use crate::checks::prelude::*;
 pub(super) use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
-use crate::checks::{Context, Unjudged, dates};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Moment, Subject, Tie};
-use crate::item::{Item, Kind, Scope};
-use crate::missing::Missing;
+use crate::finding::Moment;
 use crate::model::control_plane::components;
 use crate::model::moments;
-use crate::objects::{ConfigMap, Deployment, OwnerReference, Pod, Secret};
+use crate::objects::{OwnerReference, Secret};
 
 /// The Secret that holds the issuer's certificate and key.
 pub(super) const ISSUER: &str = "linkerd-identity-issuer";

@@ -6,10 +6,8 @@ use jiff::Timestamp;
 use super::identity::{identity_deployment, issuer};
 use super::{remedy, stranded};
 use crate::checks::diagnosed::{controllers, metrics_missing, name_of};
-use crate::checks::{Context, Judgement};
-use crate::finding::Evidence;
+use crate::checks::prelude::*;
 use crate::knowledge::MetricMeaning::IssuerLifetime;
-use crate::objects::Pod;
 
 /// The container of identity.
 const IDENTITY: &str = "identity";

@@ -6,8 +6,8 @@ use super::identity::{Bundle, Issuer, Scheme, identity_deployment, issuer_and_bu
 use super::stranded;
 use crate::certificates::{Certificate, Trust, Validity, trust};
 use crate::checks::control_plane::installation;
-use crate::checks::{Context, Judgement, Unjudged, Verdict, dates, upgrade};
-use crate::finding::{Evidence, Remedy, Severity, StepKind};
+use crate::checks::prelude::*;
+use crate::checks::{dates, upgrade};
 use crate::model::managed_by::Installer;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

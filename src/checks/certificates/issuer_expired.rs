@@ -4,9 +4,8 @@ use super::identity::{identity_deployment, issuer};
 use super::{rejections, remedy};
 use crate::certificates::Validity;
 use crate::checks::dates;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::foreign_pods;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::Remedy;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx)?;

@@ -5,8 +5,7 @@ use super::identity::{Issuer, identity_deployment, issuer};
 use super::{remedy, stranded};
 use crate::certificates::Validity;
 use crate::checks::dates::{self, ExpiryWindow};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Finding, Remedy, Severity};
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx)?;

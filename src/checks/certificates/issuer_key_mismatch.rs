@@ -3,9 +3,9 @@
 use super::identity::{Issuer, identity_deployment, issuer, issuer_item};
 use super::remedy;
 use crate::certificates::Certificate;
+use crate::checks::prelude::*;
 use crate::checks::serving::{key_matches, key_not_known, key_trouble};
-use crate::checks::{Context, Judgement, Verdict, upgrade};
-use crate::finding::{Finding, Remedy, Severity};
+use crate::checks::upgrade;
 use crate::redact::KeyMatches;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

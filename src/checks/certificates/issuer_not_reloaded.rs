@@ -7,9 +7,9 @@ use super::identity::{ISSUER, Issuer, identity_deployment, identity_started, iss
 use super::rejections::{Rejection, identity_pods, rejections};
 use super::remedy;
 use crate::certificates::Validity;
-use crate::checks::{Context, Judgement, Verdict, reported};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::objects::{Event, Pod};
+use crate::checks::prelude::*;
+use crate::checks::reported;
+use crate::objects::Event;
 
 /// The events of identity for a loaded and for a rejected issuer; another check reports the latter.
 const UPDATED: &str = "IssuerUpdated";

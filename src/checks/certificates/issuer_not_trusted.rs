@@ -5,10 +5,8 @@ use super::identity::{Bundle, Issuer, anchor_tie, identity_deployment, issuer_an
 use super::{rejections, remedy};
 use crate::certificates::{Certificate, Obstacle, Path, Validity, reach};
 use crate::checks::dates;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::CURRENT_BUNDLE;
-use crate::checks::{Context, Judgement};
-use crate::fetched::Why;
-use crate::finding::{Finding, Remedy};
 
 /// The relation of the issuer to a bundle.
 enum Standing {

@@ -6,9 +6,7 @@ use super::identity::{Bundle, Issuer, identity_deployment, issuer_and_bundles, i
 use super::remedy;
 use crate::certificates::{Certificate, Path, Validity, reach};
 use crate::checks::dates::{dates, ends_within};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, Severity};
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (issuer, bundles) = issuer_and_bundles(ctx)?;

@@ -3,8 +3,7 @@
 use super::identity::{anchor_tie, identity_deployment, issuer_and_bundles};
 use super::remedy;
 use crate::certificates::{Certificate, Validity, reach};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::Remedy;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (issuer, bundles) = issuer_and_bundles(ctx)?;

@@ -8,11 +8,9 @@ use super::identity::{identity_deployment, issuer};
 use super::managed_anchor::is_of_issuer;
 use crate::certificates::Key;
 use crate::checks::policy::defined;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
 use crate::model::managed_by::ManagedBy;
-use crate::objects::{CertManagerCertificate, Kind, ManagedCertificate};
+use crate::objects::{CertManagerCertificate, ManagedCertificate};
 
 /// The only algorithm of keys with which identity signs.
 const ALGORITHM: &str = "ECDSA";

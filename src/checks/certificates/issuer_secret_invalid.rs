@@ -7,10 +7,9 @@ use super::identity::{
 use super::remedy;
 use crate::certificates::{PemDamage, base64_damage, damage, from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
+use crate::checks::prelude::*;
+use crate::checks::upgrade;
 use crate::checks::upgrade::CURRENT_BUNDLE;
-use crate::checks::{Context, Judgement, upgrade};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Scope;
 use crate::objects::Secret;
 
 /// The rows of `linkerd check` for this check, including the one that fails on missing trust

@@ -5,8 +5,7 @@ use super::algorithms::{self, Supported};
 use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
 use crate::certificates::Key;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity};
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx)?;

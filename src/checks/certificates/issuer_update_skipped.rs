@@ -2,12 +2,11 @@
 
 use super::identity::{ISSUER, identity_deployment, identity_started};
 use super::remedy;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Subject};
+use crate::checks::prelude::*;
 use crate::model::events;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
-use crate::objects::{Event, Pod};
+use crate::objects::Event;
 
 /// The events of identity for a rejected and for a loaded issuer.
 const SKIPPED: &str = "IssuerUpdateSkipped";

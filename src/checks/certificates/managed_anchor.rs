@@ -3,12 +3,11 @@
 
 use super::identity::{BUNDLE, ISSUER, TRUST_ROOTS, source_bundle};
 use crate::certificates::{Certificate, from_restored_bundle};
-use crate::checks::Context;
-use crate::command::{Arg, Call, Command, Line, kubectl, program};
-use crate::finding::Remedy;
+use crate::checks::prelude::*;
+use crate::command::{Call, Line, program};
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{
-    Bundle, CertManagerCertificate, ConfigMap, ManagedCertificate, SourceObject, TrustBundle, TrustSource,
+    Bundle, CertManagerCertificate, ManagedCertificate, SourceObject, TrustBundle, TrustSource,
 };
 
 /// The Secret that keeps the anchor from before a renewal, without its key.

@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::host_system::{program_on, system_of, talosctl};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::{Command, Line, program};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::objects::{Lease, Node, OF_NODES};
+use crate::checks::prelude::*;
+use crate::command::{Line, program};
+use crate::objects::{Lease, OF_NODES};
 
 /// A kubelet renews every ten seconds, and a node stays ready for forty more without a renewal; the
 /// rest is a margin.

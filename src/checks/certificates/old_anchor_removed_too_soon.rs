@@ -5,11 +5,9 @@ use jiff::Timestamp;
 
 use super::identity::{IN_FORCE, TRUST_ROOTS, USUAL_LIFETIME, issuance_lifetime, issuer, need_control_plane};
 use super::proxies::holders;
+use crate::checks::prelude::*;
 use crate::checks::restart;
 use crate::checks::trust_roots::in_force;
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Remedy, Subject, Tie};
-use crate::objects::Pod;
 
 /// Maximum number of quoted workloads.
 const QUOTED: usize = 3;

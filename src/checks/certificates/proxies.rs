@@ -6,21 +6,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS};
 use crate::certificates::{BundlePrint, Certificate, from_bundle, from_restored_bundle};
-use crate::checks::Context;
 use crate::checks::diagnosed::{name_of, proxies};
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, is_hidden, written};
 use crate::checks::words::some;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Moment};
-use crate::item::Item;
+use crate::finding::Moment;
 use crate::item::diagnostic::Diagnostic;
 use crate::item::proxy_metrics::ProxyMetrics;
-use crate::missing::Missing;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::moments;
-use crate::model::owners::Owner;
 use crate::objects::container::TRUST_ANCHORS;
-use crate::objects::{ConfigMap, Pod};
 
 /// Number of pods in a gap.
 const NAMED: usize = 3;

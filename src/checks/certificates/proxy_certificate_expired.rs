@@ -6,16 +6,11 @@ use jiff::{SignedDuration, Timestamp};
 use super::proxies::{metrics_beside, quoted_certificate, served};
 use crate::certificates::Certificate;
 use crate::checks::diagnosed::note_unused;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::serving::component_missing;
 use crate::checks::words::of_proxies;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::item::Item;
 use crate::item::proxy_metrics::ProxyMetrics;
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// The time within which a proxy gets its first certificate, in seconds.

@@ -6,16 +6,12 @@ use jiff::Timestamp;
 
 use super::proxies::{metrics_beside, served};
 use crate::checks::diagnosed::{by_workload, exporting, name_of, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::restart::{self, Needs};
 use crate::checks::serving::component_missing;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, Subject};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::{CertificateRefreshedAt, CertificateRefreshes};
-use crate::model::owners::Owner;
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// Share of the lifetime, in percent, after which a renewal is overdue; proxies renew after 70 %.

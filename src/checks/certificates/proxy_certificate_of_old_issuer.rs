@@ -9,13 +9,10 @@ use super::identity::{IN_FORCE, bundles, issuer};
 use super::proxies::{quoted_certificate, served};
 use crate::certificates::{Certificate, Trust, trust};
 use crate::checks::diagnosed::{by_workload, exporting, name_of, proxies, quoted};
+use crate::checks::prelude::*;
 use crate::checks::restart::{self, Needs};
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Remedy, Severity, Subject};
 use crate::knowledge::MetricMeaning::CertificateRefreshedAt;
-use crate::model::owners::Owner;
-use crate::objects::Pod;
 
 /// The number of quoted proxies.
 const QUOTED: usize = 5;

@@ -5,10 +5,8 @@ use jiff::Timestamp;
 use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
 use crate::checks::diagnosed::{exporting, proxies, quoted};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
 use crate::knowledge::MetricMeaning::CertificateRefreshedAt;
-use crate::objects::{Kind, Pod};
 
 /// Minimum number of proxies with the same expiry.
 const LEAST: usize = 2;

@@ -7,12 +7,9 @@ use jiff::SignedDuration;
 use super::identity::USUAL_LIFETIME;
 use super::node_clock_off::{synchronized, words};
 use crate::checks::diagnosed::{by_workload, metrics_missing, proxies, quoted};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
+use crate::checks::prelude::*;
 use crate::item::proxy_metrics::ProxyMetrics;
-use crate::missing::Missing;
 use crate::model::installed::COMPONENT;
-use crate::objects::Pod;
 
 /// A sample is read within seconds; a Prometheus server may scrape once a minute.
 const ALLOWED: SignedDuration = SignedDuration::from_mins(2);

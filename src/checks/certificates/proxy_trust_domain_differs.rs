@@ -3,11 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::identity::{config, need_control_plane, trust_domain};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Remedy};
-use crate::model::owners::Owner;
-use crate::objects::Pod;
 use crate::objects::container::{IDENTITY_NAME, LOCAL_NAME};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

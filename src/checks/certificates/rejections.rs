@@ -7,13 +7,13 @@ use jiff::tz::TimeZone;
 
 use super::identity::identity_started;
 use crate::certificates::Certificate;
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::reported::{log_of, reported};
-use crate::finding::{Evidence, Moment};
+use crate::finding::Moment;
 use crate::model::events;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
-use crate::objects::{Event, Pod};
+use crate::objects::Event;
 
 /// The event of a rejected certificate request.
 const FAILED: &str = "IssuerValidationFailed";

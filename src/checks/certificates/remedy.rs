@@ -10,11 +10,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::identity::{DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, scheme, trust_domain};
 use crate::certificates::{Certificate, PemDamage, from_restored_bundle};
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::{chart_writes_bundle, current_for_steps};
 use crate::checks::upgrade::{self, Options};
-use crate::command::{Call, Command, Line, kubectl, own, program};
-use crate::finding::{Remedy, StepKind};
+use crate::command::{Call, Line, own, program};
 use bundle::undone;
 pub(super) use bundle::{
     EDITED, WITH_NEW, WITH_ROOT, current_bundle, put_bundle_with, put_known_bundle, read_bundle_once,

@@ -5,8 +5,7 @@ use jiff::Timestamp;
 
 use super::identity::{Anchor, Bundle, Issuer, anchors, bundles, issuer};
 use crate::certificates::{Certificate, Validity, reach};
-use crate::checks::{Context, Judgement};
-use crate::finding::Finding;
+use crate::checks::prelude::*;
 
 /// Whether the issuer depends on a trust anchor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

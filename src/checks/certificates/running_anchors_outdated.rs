@@ -7,14 +7,9 @@ use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS};
 use super::stranded;
 use crate::certificates::BundlePrint;
 use crate::checks::diagnosed::{metrics_missing, name_of};
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::fetched::Why;
-use crate::finding::Evidence;
-use crate::item::{Item, Scope};
-use crate::model::owners::Owner;
 use crate::objects::container::TRUST_ANCHORS;
-use crate::objects::{ConfigMap, Pod};
 
 /// Maximum number of quoted proxies of a workload, and of pods in a gap.
 const QUOTED: usize = 3;

@@ -2,14 +2,12 @@
 //! off, so that repair is decided first, and others wait for it.
 
 use super::remedy;
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{ControlPlane, foreign_pods, strands_proxies};
 use crate::checks::upgrade::{self, Options};
-use crate::command::{Command, kubectl, meshdoctor, program};
-use crate::finding::{Remedy, Severity, StepKind};
+use crate::command::{meshdoctor, program};
 use crate::model::managed_by::Installer;
-use crate::model::owners::Owner;
 use crate::objects::Secret;
 use crate::objects::container::TRUST_ANCHORS;
 use crate::redact::STORED_VALUES;

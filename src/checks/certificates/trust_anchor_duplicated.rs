@@ -3,8 +3,7 @@
 use super::identity::{Bundle, bundles};
 use super::remedy;
 use crate::certificates::Certificate;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy};
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = bundles(ctx)?;

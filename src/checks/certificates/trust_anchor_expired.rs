@@ -6,9 +6,8 @@ use super::role::{AnchorUse, of_each};
 use super::stranded;
 use crate::certificates::Validity;
 use crate::checks::dates;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::foreign_pods;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Remedy, Severity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     of_each(ctx, |anchor, role| {

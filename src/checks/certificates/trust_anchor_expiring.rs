@@ -9,10 +9,9 @@ use super::role::{AnchorUse, of_each};
 use super::stranded;
 use crate::certificates::Validity;
 use crate::checks::dates::{self, ExpiryWindow, expiry};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::Options;
-use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
-use crate::finding::{Finding, Remedy, Severity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     of_each(ctx, |anchor, role| {

@@ -4,8 +4,7 @@
 use super::algorithms::{self, Supported};
 use super::identity::{Anchor, anchor_tie, anchors, bundles};
 use super::remedy;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity};
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = bundles(ctx)?;

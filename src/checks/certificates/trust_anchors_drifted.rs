@@ -3,9 +3,8 @@
 use super::identity::{IN_FORCE, TRUST_ROOTS, bundles, identity_deployment, issuer, values};
 use super::remedy;
 use crate::certificates::{Certificate, Validity, from_restored_bundle, reach};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::CURRENT_BUNDLE;
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Remedy, Subject};
 
 /// Trust anchors that differ between the current bundle and that of the next upgrade, as summaries.
 pub(super) struct Drift {

@@ -3,11 +3,8 @@
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS};
 use super::remedy;
 use crate::certificates::foreign_block;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::prelude::*;
 use crate::command::own;
-use crate::finding::{Evidence, Remedy, Subject, Tie};
-use crate::item::Scope;
-use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;

@@ -2,14 +2,8 @@
 
 use super::identity::{BUNDLE, TRUST_ROOTS, identity_deployment, need_control_plane};
 use crate::checks::policy::defined;
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::Scope;
-use crate::objects::{
-    Bundle, CertManagerCertificate, Condition, ConfigMap, Kind, ManagedCertificate, Namespace, Texts,
-    TrustBundle,
-};
+use crate::checks::prelude::*;
+use crate::objects::{Bundle, CertManagerCertificate, Condition, ManagedCertificate, Texts, TrustBundle};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = defined::<Bundle>(ctx)?;

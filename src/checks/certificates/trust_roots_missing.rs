@@ -3,13 +3,9 @@
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, need_control_plane};
 use super::remedy;
 use crate::certificates::{PemDamage, damage, from_bundle};
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::{chart_writes_bundle, roots_absent};
 use crate::checks::upgrade::{self, Options, REAPPLY};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::Scope;
-use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;

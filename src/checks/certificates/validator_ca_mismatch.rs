@@ -3,11 +3,8 @@
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::Certificate;
+use crate::checks::prelude::*;
 use crate::checks::serving::{Refusal, both_sides, bundle_step, is_misdirected, refusal};
-use crate::checks::{Context, Judgement};
-use crate::fetched::Why;
-use crate::finding::{Finding, Subject};
-use crate::missing::Missing;
 use crate::objects::{Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

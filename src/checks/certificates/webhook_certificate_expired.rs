@@ -5,9 +5,8 @@ use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
 use crate::checks::dates::{clocks_first, dates, starts_shortly, wait_for};
 use crate::checks::injection::unmeshed::once_it_answers;
+use crate::checks::prelude::*;
 use crate::checks::serving::{align_ca_step, out_of_date};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::moments;
 use crate::objects::{Webhook, WebhookConfiguration};
 

@@ -3,11 +3,9 @@
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
 use crate::checks::dates::{ExpiryWindow, dates, ends_within, expiry, is_overdue, renewed_by};
+use crate::checks::prelude::*;
 use crate::checks::serving::align_ca_step;
 use crate::checks::words::sentence;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = serving(ctx, &SERVERS)?;

@@ -4,14 +4,9 @@
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity, from_pem};
 use crate::checks::dates::dates;
+use crate::checks::prelude::*;
 use crate::checks::serving::refusal;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::item::Item;
 use crate::item::ServedBy;
-use crate::missing::Missing;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = serving(ctx, &SERVERS)?;

@@ -6,13 +6,9 @@ mod calls;
 use self::calls::{Registered, Release};
 use super::webhooks::{SERVERS, Server};
 use crate::certificates::{at_least_one, from_base64_bundle, from_base64_pool};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
-use crate::missing::Missing;
-use crate::objects::{Service, WebhookConfiguration};
+use crate::objects::WebhookConfiguration;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();

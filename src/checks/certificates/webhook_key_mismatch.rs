@@ -1,9 +1,8 @@
 //! `webhook-key-mismatch`: the private key of a webhook does not belong to its certificate.
 
 use super::webhooks::{SERVERS, Serving, serving};
+use crate::checks::prelude::*;
 use crate::checks::serving::{align_ca_step, key_matches, key_not_known, key_trouble};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy};
 use crate::redact::KeyMatches;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

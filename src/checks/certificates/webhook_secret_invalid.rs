@@ -4,11 +4,9 @@
 use super::identity::need_control_plane;
 use super::webhooks::{SERVERS, Server};
 use crate::certificates::from_base64_pem;
+use crate::checks::prelude::*;
 use crate::checks::serving::{chart_writes_pair, served};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::objects::Secret;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

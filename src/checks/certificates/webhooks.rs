@@ -3,12 +3,9 @@
 
 use super::identity::need_control_plane;
 use crate::certificates::{Certificate, from_base64_pool};
+use crate::checks::prelude::*;
 use crate::checks::serving::served;
-use crate::checks::{Context, Unjudged};
-use crate::fetched::Why;
-use crate::finding::{Finding, Subject, Tie};
-use crate::item::{self, Item, Kind, Scope};
-use crate::missing::Missing;
+use crate::item;
 use crate::objects::{
     KindOf, Listed, MutatingWebhookConfiguration, Secret, ValidatingWebhookConfiguration, Webhook,
     WebhookConfiguration,

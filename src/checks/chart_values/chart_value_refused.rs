@@ -4,8 +4,8 @@ use serde_yaml::Value;
 
 use super::{BEFORE, ValuesOrigin, is_put_in};
 use crate::chart::values_input::ValuesInput;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, NewValue, ValueAction, ValueEdit};
+use crate::checks::prelude::*;
+use crate::finding::{NewValue, ValueAction, ValueEdit};
 use crate::knowledge::{Found, Refusal};
 use crate::model::injection::low_memory;
 use crate::model::quantity;

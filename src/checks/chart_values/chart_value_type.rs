@@ -6,9 +6,9 @@ use serde_yaml::Value;
 
 use super::{ValuesOrigin, is_put_in};
 use crate::chart::values_input::{Leaf, ValuesFile};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::CONTROL_PLANE;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, NewValue, ValueAction};
+use crate::finding::{NewValue, ValueAction};
 use crate::knowledge::{ChartType, ValueKind, Wanted};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

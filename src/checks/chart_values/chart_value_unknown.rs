@@ -6,10 +6,9 @@ use super::chart_value_type::{corrected, typed};
 use super::{ValuesOrigin, kept_at, stored_values};
 use crate::chart::values_input::Leaf;
 use crate::checks::control_plane::installation::CONFIG;
+use crate::checks::prelude::*;
 use crate::checks::rehearsal::CHART;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Severity, Subject, ValueAction, ValueEdit};
-use crate::item::Kind;
+use crate::finding::{ValueAction, ValueEdit};
 use crate::knowledge::{ChartType, Known};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

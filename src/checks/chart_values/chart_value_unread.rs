@@ -2,8 +2,7 @@
 
 use super::{BEFORE, ValuesOrigin};
 use crate::chart::values_input::{Leaf, ValuesFile};
-use crate::checks::{Context, Judgement};
-use crate::finding::Finding;
+use crate::checks::prelude::*;
 use crate::knowledge::Known;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -3,16 +3,14 @@
 
 use super::control_plane::installation::{CONFIG, config, installed};
 use super::rehearsal::CHART;
-use super::{Check, Context, Judgement, Unjudged, row};
+use super::{Check, row};
 use crate::chart::values::Values;
 use crate::chart::values_input::{Leaf, ValuesFile, ValuesInput, values_of};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, ValueChange, ValueEdit};
-use crate::item::{Item, Kind};
+use crate::checks::prelude::*;
+use crate::finding::{ValueChange, ValueEdit};
 use crate::knowledge::Chart;
-use crate::missing::Missing;
 use crate::request::Request;
-use crate::version::{Channel, EdgeTag, LinkerdVersion};
+use crate::version::{Channel, EdgeTag};
 
 mod chart_name;
 mod chart_value_refused;

@@ -10,16 +10,11 @@ use super::pods::meshed_replaced;
 use super::purge::installer_restarted;
 use super::remedy::changed_rolled_out;
 use super::target::target;
-use crate::checks::Context;
-use crate::command::{Command, kubectl};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::item::Scope;
-use crate::missing::Missing;
+use crate::checks::prelude::*;
 use crate::model::cni::{self, Installed};
 use crate::model::managed_by::ManagedBy;
 use crate::model::node::{ConfFile, NodeSnapshot};
-use crate::objects::{ConfigMap, DaemonSet, Pod};
+use crate::objects::DaemonSet;
 
 /// How long an installer may take to write its entry after its container started.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(1);

@@ -4,15 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::logs;
-use crate::checks::Context;
 use crate::checks::joins::Join;
-use crate::finding::{Evidence, Finding, Tie};
+use crate::checks::prelude::*;
 use crate::knowledge::Knowledge;
-use crate::missing::Missing;
 use crate::model::journal::Journal;
 use crate::model::owners::Owners;
 use crate::model::sandbox::{self, AddFailure, KnownPods};
-use crate::objects::{Event, Pod};
+use crate::objects::Event;
 
 /// Number of events that a finding about a node quotes.
 const EVENTS_QUOTED: usize = 3;

@@ -5,14 +5,13 @@
 pub(super) use super::chart_value::{ChartValue, image_version};
 use super::installed_options::{MODE, carried, replaced_mode};
 use super::target::{CniDaemonSet, target};
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::upgrades::gitops::{committed, synced};
-use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
-use crate::finding::{ChartSetting, ChartSettings, Remedy, StepKind};
+use crate::command::{Call, Line, helm, helm_set, linkerd, program};
+use crate::finding::{ChartSetting, ChartSettings};
 use crate::model::control_plane::{CREATED_BY, installed};
 use crate::model::managed_by::{Installer, Release};
-use crate::objects::Deployment;
-use crate::version::{CniVersion, LinkerdVersion};
+use crate::version::CniVersion;
 
 const CHART: &str = "linkerd2-cni";
 /// The file to which the CLI renders manifests that are in Git.

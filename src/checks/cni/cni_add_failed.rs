@@ -5,9 +5,8 @@ use super::add_failures::{add_failures, refused};
 use super::host;
 use super::nodes::Nodes;
 use super::{cni_add_exit_127, cni_add_unauthorized, logs, remedy};
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Command, meshdoctor, program};
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::checks::prelude::*;
+use crate::command::{meshdoctor, program};
 use crate::knowledge::Signature;
 use crate::model::sandbox::AddFailure;
 

@@ -3,8 +3,7 @@
 use super::add_failures::{add_failures, refused};
 use super::pods::failed_deleted;
 use super::remedy;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, StepKind};
+use crate::checks::prelude::*;
 
 /// The signature of the answer.
 pub(super) const SIGNATURE: &str = "unauthorized";

@@ -5,9 +5,8 @@ use super::cni_interface_mode_leftover::FILE;
 use super::host::on_files;
 use super::nodes::Nodes;
 use super::places::in_file;
-use crate::checks::{Context, Judgement};
+use crate::checks::prelude::*;
 use crate::command::program;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::node::{ConfFile, NodeSnapshot};
 
 /// Suffix of the temporary files of the installer written in Go.

@@ -5,12 +5,10 @@ use super::cni_validator_failed::{InstallerPods, failing};
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
 use super::pods::deleted;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Moment, Place, Remedy, Tie};
+use crate::checks::prelude::*;
+use crate::finding::{Moment, Place};
 use crate::model::owners::Owners;
 use crate::model::{cni, moments};
-use crate::objects::{Node, Pod};
 
 const MESSAGE: &str = "pods were created before linkerd-cni was ready on their node: they have no traffic \
                        rules and never get them, because a pod keeps its initial network";

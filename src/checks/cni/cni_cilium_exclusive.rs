@@ -5,12 +5,9 @@ use super::effect::{loaded_evidence, plugin_types};
 use super::nodes::{Nodes, cni_enabled};
 use super::pods::meshed_replaced;
 use super::remedy::restarted_for;
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
-use crate::item::{Item, Kind, Scope};
+use crate::checks::prelude::*;
 use crate::model::cni;
-use crate::objects::{ConfigMap, DaemonSet};
+use crate::objects::DaemonSet;
 
 const EVICTED: &str = "Cilium rewrites the node's CNI configuration without other plugins' entries and \
                        renames all other files. linkerd-cni's entry is missing, so new meshed pods get no \

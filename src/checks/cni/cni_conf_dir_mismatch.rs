@@ -9,11 +9,9 @@ use super::places::{in_file, not_looked_at};
 use super::pods::meshed_replaced;
 use super::remedy::{changed, changed_rolled_out, through_host_network};
 use super::target::target;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
 use crate::knowledge::Platform;
 use crate::model::node::{Looked, MULTUS_DIR, NodeSnapshot};
-use crate::objects::{ConfigMap, Node};
 use crate::version::K8sVersion;
 
 /// The message about an entry in the runtime's directory, if that is multus's.

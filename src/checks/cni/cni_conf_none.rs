@@ -4,11 +4,9 @@ use super::effect::{both, open_directory, owner, written_again};
 use super::host::on_files;
 use super::nodes::{Nodes, silent};
 use super::places::in_file;
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Command, kubectl, program};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
+use crate::command::program;
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
-use crate::objects::Node;
 
 /// Number of quoted files.
 const QUOTED: usize = 4;

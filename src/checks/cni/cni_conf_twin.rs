@@ -4,10 +4,8 @@ use super::effect::{Runs, both, graded, owner};
 use super::host::on_files;
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
-use crate::checks::{Context, Judgement};
+use crate::checks::prelude::*;
 use crate::command::program;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
 
 const HIDDEN: &str = "two CNI files differ only in their suffix. The runtime loads the .conf, but \

@@ -6,10 +6,8 @@ use super::host::on_files;
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
 use super::purge::purge_entry;
-use crate::checks::{Context, Judgement};
+use crate::checks::prelude::*;
 use crate::command::program;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::node::{ConfFile, ConfigKind, Defect, DefectKind, Effective, NodeSnapshot, RuntimeKind};
 
 const LOADED: &str = "the CNI configuration that the runtime has to load is invalid: pods that need their \

@@ -9,13 +9,9 @@ use super::pods::meshed_replaced;
 use super::remedy::{changed, restarted};
 use super::settings::{SETTINGS, Setting};
 use super::template;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Item, Kind, Scope};
 use crate::model::node::{LinkerdEntry, NodeSnapshot};
-use crate::objects::{ConfigMap, Namespace, Pod};
 
 /// Number of nodes quoted in addition to the template.
 const QUOTED: usize = 3;

@@ -5,14 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::add_failures::{refused, reported_add_failures};
 use super::remedy;
-use crate::checks::{Context, Judgement};
-use crate::command::{kubectl, own};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
-use crate::missing::Missing;
+use crate::checks::prelude::*;
+use crate::command::own;
 use crate::model::cni;
 use crate::model::owners::Owners;
 use crate::model::sandbox::{self, AddFailure};
-use crate::objects::{Event, Node, Pod};
+use crate::objects::Event;
 
 /// Errors that the installer itself would fix if it could start, because it writes token, kubeconfig, entry
 /// and binary. After any other error it starts once that error is repaired.

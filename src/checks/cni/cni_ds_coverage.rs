@@ -11,13 +11,10 @@ use super::installers::{installers, not_redirected, pods_refused, refused_by_pod
 use super::nodes::{expected, runs_pods_on_linux};
 use super::pods::{meshed_replaced, relies_on_plugin};
 use super::target::target;
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::{Arg, Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::Kind;
 use crate::model::{cni, events};
-use crate::objects::{DaemonSet, Node, Pod, Time, Workload};
+use crate::objects::{DaemonSet, Time};
 
 /// Number of pods of a node that are named.
 const NAMED: usize = 3;

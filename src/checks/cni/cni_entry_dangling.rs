@@ -7,9 +7,8 @@ use super::host::on_files;
 use super::nodes::{Nodes, silent, uninstalled};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
-use crate::checks::{Context, Judgement};
+use crate::checks::prelude::*;
 use crate::command::program;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::node::{KubeconfigLookup, Looked, NodeSnapshot, RuntimeKind};
 use crate::objects::DaemonSet;
 

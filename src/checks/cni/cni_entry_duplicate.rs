@@ -8,8 +8,7 @@ use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::purge::purge_entry;
 use super::remedy::restarted_for;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity};
+use crate::checks::prelude::*;
 use crate::model::node::NodeSnapshot;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

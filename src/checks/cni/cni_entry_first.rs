@@ -10,9 +10,8 @@ use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::purge::purge_entry;
 use super::remedy::advised_version;
-use crate::checks::{Context, Judgement};
+use crate::checks::prelude::*;
 use crate::command::program;
-use crate::finding::{Finding, Remedy, Severity};
 use crate::model::node::{LinkerdEntry, NodeSnapshot};
 
 /// The plugin's answer without a previous result.

@@ -5,9 +5,8 @@ use super::host::on_files;
 use super::nodes::Nodes;
 use super::places::in_file;
 use super::remedy::restarted_for;
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Line};
-use crate::finding::{Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
+use crate::command::Line;
 use crate::model::node::{ConfFile, NodeSnapshot, Plugin};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -6,8 +6,7 @@ use super::effect::plugin_types;
 use super::installers::not_redirected;
 use super::nodes::Nodes;
 use super::places::in_file;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Subject};
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;

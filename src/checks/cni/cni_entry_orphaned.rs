@@ -9,14 +9,13 @@ use super::nodes::{Nodes, may_cover, relied_on, runs_pods_on_linux};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
 use super::{cni_add_unauthorized, remedy};
+use crate::checks::prelude::*;
 use crate::checks::restart::listed;
-use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::program;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::knowledge::System;
 use crate::model::cni;
 use crate::model::node::{ConfFile, LinkerdEntry, NodeSnapshot};
-use crate::objects::{DaemonSet, Node, Pod, Workload};
+use crate::objects::DaemonSet;
 
 /// The plugin's default kubeconfig.
 const KUBECONFIG: &str = "/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig";

@@ -4,9 +4,7 @@ use super::absent::{Absent, absences, remedy};
 use super::effect::{Runs, entries, loaded_evidence};
 use super::nodes::Nodes;
 use super::places::{entry_subject, in_file};
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::checks::prelude::*;
 use crate::model::node::{ConfFile, Effective, LinkerdEntry, NodeSnapshot};
 
 const MESSAGE: &str = "linkerd-cni's entry is in a file that the runtime does not load, and the loaded file \

@@ -8,9 +8,8 @@ use super::places::{entry_subject, in_file};
 use super::pods::meshed_replaced;
 use super::remedy::restarted;
 use super::target::target;
-use crate::checks::{Context, Judgement};
-use crate::command::{kubectl, program};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::checks::prelude::*;
+use crate::command::program;
 use crate::model::cni::template_setting;
 
 const MESSAGE: &str = "linkerd-cni runs in simulate mode: it does not write the traffic rules of new meshed \

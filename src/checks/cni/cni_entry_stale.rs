@@ -8,12 +8,8 @@ use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::remedy::restarted;
 use super::template::{self, TemplateDifference};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::item::{Item, Kind, Scope};
+use crate::checks::prelude::*;
 use crate::model::node::NodeSnapshot;
-use crate::objects::{ConfigMap, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(config) = config_map::needed_config(ctx)? else {

@@ -6,13 +6,8 @@ use super::logs::{pod_lines, unmatched_logs};
 use super::nodes::Nodes;
 use super::purge::installer_restarted;
 use super::target::target;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Arg, Command};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
-use crate::item::{Item, Kind};
+use crate::checks::prelude::*;
 use crate::knowledge::SignatureScope;
-use crate::objects::Pod;
 
 /// Signature of the installer's error.
 pub(super) const SIGNATURE: &str = "inotify-exhausted";

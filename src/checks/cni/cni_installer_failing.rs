@@ -7,13 +7,12 @@ use super::cni_inotify_limit;
 use super::installers::installers;
 use super::logs::{PodLine, pod_lines, unmatched_logs};
 use super::remedy;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Command, kubectl, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
+use crate::checks::prelude::*;
+use crate::command::meshdoctor;
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::cni;
 use crate::model::owners::Owners;
-use crate::objects::{ContainerStatus, Meta, Pod};
+use crate::objects::ContainerStatus;
 
 /// Signatures that are not failures, or that have their own check.
 const NOT_FAILURES: [&str; 2] = ["waiting-for-base-network", cni_inotify_limit::SIGNATURE];

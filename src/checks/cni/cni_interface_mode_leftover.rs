@@ -6,9 +6,8 @@ use super::nodes::Nodes;
 use super::places::in_file;
 use super::plugin::PluginOn;
 use super::remedy::advised_version;
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Command, kubectl, program};
-use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
+use crate::checks::prelude::*;
+use crate::command::program;
 use crate::model::node::{ConfFile, NodeSnapshot};
 
 /// The file that plugins before v1.2.0 wrote if they found no other configuration. Installers may convert it

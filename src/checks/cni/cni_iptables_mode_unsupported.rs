@@ -7,14 +7,11 @@ use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::pods::failed_deleted;
 use super::remedy::{self, advised_version, first_with};
-use crate::checks::{Context, Judgement};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::{Item, Kind, Scope};
+use crate::checks::prelude::*;
 use crate::knowledge::{IptablesMode, Support};
 use crate::model::cni::{self, template_reads, template_setting, version_of};
 use crate::model::node::{ChainEntry, NodeSnapshot};
-use crate::objects::{ConfigMap, DaemonSet, Workload};
+use crate::objects::DaemonSet;
 use crate::version::CniVersion;
 
 /// Signature of the error.

@@ -13,14 +13,12 @@ use super::plugin::PluginOn;
 use super::purge::purge_entry;
 use super::remedy::onto_version;
 use super::token::kubeconfig;
-use crate::checks::{Context, Judgement};
+use crate::checks::prelude::*;
 use crate::command::program;
-use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, Severity};
 use crate::knowledge::ServerForm;
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, KubeconfigFacts, NodeSnapshot};
-use crate::objects::{Pod, Uid};
+use crate::objects::Uid;
 
 /// The context that the plugin uses.
 const CONTEXT: &str = "linkerd-cni-context";

@@ -5,16 +5,13 @@ use std::collections::BTreeMap;
 use super::installers::{installers, no_daemon_set, shown, subject};
 use super::nodes::expected;
 use super::pods::relies_on_plugin;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Kind, Scope};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::Owner;
+use crate::objects::DaemonSet;
 use crate::objects::container::{INIT_CONTAINER, VALIDATOR_CONTAINER};
-use crate::objects::{ConfigMap, DaemonSet, Pod, Workload};
 
 /// Number of quoted workloads.
 const QUOTED: usize = 5;

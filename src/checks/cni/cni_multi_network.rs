@@ -3,9 +3,8 @@
 use super::host::on_host;
 use super::nodes::{Nodes, silent};
 use super::places::in_file;
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Line};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
+use crate::checks::prelude::*;
+use crate::command::Line;
 use crate::model::node::{Effective, NodeSnapshot, RuntimeKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -12,14 +12,12 @@ use super::pods::meshed_replaced;
 use super::remedy::{advised_version, changed};
 use super::target::asked_for as asked_for_version;
 use super::target::target;
-use crate::checks::{Context, Judgement, written};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
-use crate::item::Scope;
+use crate::checks::prelude::*;
+use crate::checks::written;
 use crate::model::cni::{self, Installed};
 use crate::model::node::NodeSnapshot;
+use crate::objects::DaemonSet;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
-use crate::objects::{ConfigMap, DaemonSet, Pod, Workload};
 use crate::version::CniVersion;
 
 /// Number of pods that a finding quotes.

@@ -9,15 +9,11 @@ use super::host::look_at_files;
 use super::logs::{journals, unmatched_logs};
 use super::nodes::Nodes;
 use super::remedy::with_node_files;
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Command, kubectl, program};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Item;
+use crate::checks::prelude::*;
+use crate::command::program;
 use crate::knowledge::SignatureScope;
 use crate::model::journal::{JournalLine, OF_RUNTIME};
 use crate::model::node::RuntimeKind;
-use crate::objects::Node;
 
 const NOTHING: &str = "pods that need their own network cannot start on the node: its container runtime \
                        found no CNI configuration to load";

@@ -5,14 +5,10 @@ use super::chart;
 use super::installers::{installers, no_daemon_set, not_redirected};
 use super::nodes::{expected, runs_pods_on_linux};
 use super::remedy::changed_rolled_out;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
-use crate::item::{Kind, Scope};
-use crate::missing::Missing;
+use crate::checks::prelude::*;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::objects::{ConfigMap, DaemonSet, Node, ServiceAccount, Workload};
+use crate::objects::{DaemonSet, ServiceAccount};
 
 /// The name of the account, its role and its binding in the chart and in `linkerd install-cni`.
 const NAME: &str = "linkerd-cni";

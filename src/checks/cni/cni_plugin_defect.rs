@@ -4,12 +4,11 @@ use semver::Version;
 
 use super::chart::{self, image_version};
 use super::installers::{installers, shown, subject};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity};
+use crate::checks::prelude::*;
 use crate::model::cni::{self, INSTALLER};
 use crate::model::policy::listed_ports;
 use crate::model::skipped::IN;
-use crate::objects::{DaemonSet, Pod, Workload};
+use crate::objects::DaemonSet;
 use crate::version::CniVersion;
 
 /// The annotation with the inbound ports that skip the proxy.

@@ -4,13 +4,10 @@ use super::crossing::{self, Upgrade, destination, image};
 use super::installers::{installers, subject};
 use super::remedy::{advised_version, onto_version};
 use super::target::{asked_for, target};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Arg, Line, kubectl, program};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, When};
-use crate::item::{Item, Kind};
+use crate::checks::prelude::*;
+use crate::command::{Line, program};
+use crate::finding::When;
 use crate::model::cni;
-use crate::objects::Workload;
 use crate::version::CniVersion;
 
 /// The parameter of the finding about the installed version's clean-up.

@@ -3,13 +3,11 @@
 use super::cni_ds_coverage::{bare, pods_restarted};
 use super::installers::{installers, pods_refused, refused_by_pod_security, shown, subject};
 use super::nodes::cni_enabled;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Tie};
+use crate::checks::prelude::*;
 use crate::item::EXTENSION_LABEL;
 use crate::model::cni;
 use crate::model::events;
-use crate::objects::{Event, Namespace, Node, Pod, Workload};
+use crate::objects::Event;
 
 /// The label with the Pod Security level of a namespace.
 const ENFORCE: &str = "pod-security.kubernetes.io/enforce";

@@ -8,9 +8,7 @@ use super::cni_validator_failed::InstallerPods;
 use super::installers::{installers, shown, subject};
 use super::nodes::expected;
 use super::pods::{has_rules, relies_on_plugin};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Remedy, Severity};
-use crate::objects::{Deployment, Node, Pod, Workload};
+use crate::checks::prelude::*;
 
 /// The container that deletes pods that started without their rules.
 const REPAIR: &str = "repair-controller";

@@ -4,11 +4,9 @@
 use super::add_failures::everywhere;
 use super::chart;
 use super::installers::{REPAIR, installers, shown, subject};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity};
+use crate::checks::prelude::*;
+use crate::objects::meta::Meta;
 use crate::objects::rbac::{AnyBinding, AnyRole, ClusterRole, ClusterRoleBinding, may};
-use crate::objects::{Workload, meta::Meta};
 
 /// API group, resource, verb.
 type Right = (&'static str, &'static str, &'static str);

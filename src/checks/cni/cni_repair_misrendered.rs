@@ -3,8 +3,7 @@
 use super::chart::{self, ChartValue};
 use super::installers::{REPAIR, installers, shown, subject};
 use super::remedy::rolled_out;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy};
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets = installers(ctx)?;

@@ -6,15 +6,11 @@ use std::collections::BTreeMap;
 use super::nodes::Nodes;
 use super::places::in_file;
 use crate::annotations::POD_ENI;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Severity, Tie};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::node::{Content, NodeSnapshot};
-use crate::model::owners::Owner;
 use crate::model::pod_status::{label, unhealthy};
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// The plugin of the Amazon VPC CNI.

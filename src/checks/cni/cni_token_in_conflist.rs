@@ -7,10 +7,8 @@ use super::nodes::{Nodes, lacks};
 use super::places::{entry_subject, in_file};
 use super::remedy::{advised_version, changed};
 use super::target::target;
-use crate::checks::{Context, Judgement};
-use crate::command::{kubectl, program};
-use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, Severity};
+use crate::checks::prelude::*;
+use crate::command::program;
 use crate::knowledge::System;
 use crate::model::node::{ConfFile, Field, LinkerdEntry, NodeSnapshot, PolicyToken};
 

@@ -9,15 +9,11 @@ use super::nodes::{Nodes, lacks};
 use super::places::{entry_evidence, entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
 use super::{cni_add_unauthorized, token};
-use crate::checks::{Context, Judgement};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Subject};
-use crate::item::Scope;
-use crate::missing::Missing;
+use crate::checks::prelude::*;
 use crate::model::cni::{self, Installed};
 use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
-use crate::objects::{ControllerRevision, DaemonSet, Pod, ServiceAccount, Uid};
+use crate::objects::{ControllerRevision, DaemonSet, ServiceAccount, Uid};
 use crate::token::Claims;
 
 /// Maximum time between the collection of files and pods, unless a failed pod proves that the token is dead.

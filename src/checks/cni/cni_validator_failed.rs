@@ -7,16 +7,15 @@ use super::logs::{PodLine, pod_lines, unmatched_logs};
 use super::remedy;
 use super::target::target;
 use crate::checks::grace::spared;
+use crate::checks::gvisor;
+use crate::checks::prelude::*;
 use crate::checks::words::sentence;
-use crate::checks::{Context, Judgement, gvisor};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::knowledge::SignatureScope;
 use crate::model::cni;
 use crate::model::events;
 use crate::model::owners::Owners;
+use crate::objects::Event;
 use crate::objects::container::VALIDATOR_CONTAINER;
-use crate::objects::{Event, Node, Pod};
 
 /// Exit status of the validator if the traffic is not redirected to it.
 const EXIT: i32 = 95;

@@ -7,16 +7,13 @@ use ipnet::IpNet;
 
 use super::{config_map, template};
 use crate::checks::port_list::holds;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::node::LinkerdEntry;
-use crate::model::owners::Owner;
 use crate::model::skipped::OUT;
 use crate::objects::container::VALIDATOR_CONTAINER;
 use crate::objects::container_status::ContainerState;
-use crate::objects::{ConfigMap, Meta, Namespace, Pod, Service};
 
 /// The annotation with the outbound ports that skip the proxy.
 const SKIP: &str = OUT.annotation();

@@ -12,9 +12,7 @@ use super::plugin::PluginOn;
 use super::pods::failed_deleted;
 use super::remedy::{advised_version, onto_version, through_host_network};
 use super::target::target;
-use crate::checks::{Context, Judgement};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity};
+use crate::checks::prelude::*;
 use crate::model::node::{ChainEntry, NodeSnapshot};
 
 /// The version of a configuration without `cniVersion`.

@@ -1,9 +1,6 @@
 //! The ConfigMap of linkerd-cni.
 
-use crate::checks::Context;
-use crate::item::Scope;
-use crate::missing::Missing;
-use crate::objects::ConfigMap;
+use crate::checks::prelude::*;
 
 /// The ConfigMap that installers write entries from. Reads `configmaps/cni/linkerd-cni-config`.
 pub(super) fn config<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {

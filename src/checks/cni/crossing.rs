@@ -8,14 +8,10 @@ use super::nodes::{Nodes, silent};
 use super::places::in_file;
 use super::target::{asked_for, by_cli};
 use super::usable::{Usable, better_mode, pair};
-use crate::checks::Context;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::{Item, Kind, Scope};
+use crate::checks::prelude::*;
 use crate::knowledge::{IptablesMode, PluginRelease, ServerForm};
 use crate::model::cni::{INSTALLER, template_reads, template_setting};
 use crate::model::node::{ConfFile, DefectKind, NodeSnapshot};
-use crate::objects::{ConfigMap, Workload};
 use crate::version::CniVersion;
 
 /// An upgrade of linkerd-cni.

@@ -3,10 +3,8 @@
 
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
-use crate::checks::Context;
-use crate::command::{Arg, Command, Line, kubectl, program};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Severity};
+use crate::checks::prelude::*;
+use crate::command::{Line, program};
 use crate::knowledge::Network;
 use crate::model::node::{Chain, ConfFile, Effective, LinkerdEntry, NodeSnapshot, RuntimeKind};
 use crate::objects::DaemonSet;

@@ -2,9 +2,8 @@
 //! afterwards.
 
 use super::target::target;
-use crate::checks::Context;
-use crate::command::{Arg, Command, Line, kubectl};
-use crate::finding::Remedy;
+use crate::checks::prelude::*;
+use crate::command::Line;
 use crate::model::managed_by::GitOps;
 
 /// Adds the step that pauses the controller of the DaemonSet, if one manages it. Reads `daemonsets.apps`.

@@ -2,8 +2,8 @@
 //! part of it on the user's machine.
 
 use crate::checks::host_system::talosctl;
-use crate::command::{Arg, Command, Line, kubectl, program};
-use crate::finding::{Remedy, StepKind};
+use crate::checks::prelude::*;
+use crate::command::{Line, program};
 use crate::knowledge::System;
 
 /// Adds a step that runs a script as root on the host of a node.

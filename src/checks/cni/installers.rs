@@ -1,11 +1,8 @@
 //! The DaemonSets of linkerd-cni, for its checks.
 
-use crate::checks::Context;
-use crate::finding::{Evidence, Subject, Tie};
-use crate::item::Kind;
-use crate::missing::Missing;
+use crate::checks::prelude::*;
 use crate::model::cni::{self, Installed};
-use crate::objects::{DaemonSet, Event, Pod, Workload};
+use crate::objects::{DaemonSet, Event};
 
 /// The container that deletes pods that were created before the plugin was ready.
 pub(super) const REPAIR: &str = "repair-controller";

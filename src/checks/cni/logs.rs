@@ -1,13 +1,10 @@
 //! The logs that the checks of linkerd-cni read: journals of nodes, from snapshots or provided by the user,
 //! and logs of pods.
 
-use crate::checks::Context;
-use crate::fetched::Why;
-use crate::item::Item;
+use crate::checks::prelude::*;
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::journal::Journal;
 use crate::model::log::LogOf;
-use crate::objects::{Node, Pod};
 
 /// The journals of nodes. Reads `node-files` and `logs`.
 pub(super) fn journals<'a>(ctx: &Context<'a>) -> Vec<Journal<'a>> {

@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::nodes::Nodes;
 use super::remedy::with_node_files;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Place, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
+use crate::finding::Place;
 use crate::model::node::NodeSnapshot;
 
 /// Tolerated difference between clocks.

@@ -6,15 +6,11 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 
 use crate::card::Mode;
-use crate::checks::{Context, Unjudged};
-use crate::fetched::Why;
-use crate::finding::Evidence;
-use crate::item::{Item, Kind, Scope};
+use crate::checks::prelude::*;
 use crate::knowledge::System;
-use crate::missing::Missing;
 use crate::model::cni;
 use crate::model::node::{Chain, Effective, NodeSnapshot, RuntimeKind};
-use crate::objects::{ConfigMap, DaemonSet, Node};
+use crate::objects::DaemonSet;
 
 /// Nodes by name, with their files if provided. Reads `node-files` and `nodes`.
 pub(super) struct Nodes<'a> {

@@ -3,12 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::{Context, restart};
-use crate::command::{Command, Line, kubectl};
-use crate::finding::Remedy;
-use crate::model::owners::Owner;
+use crate::checks::prelude::*;
+use crate::checks::restart;
+use crate::command::Line;
 use crate::model::sandbox::AddFailure;
-use crate::objects::Pod;
 use crate::objects::container::{INIT_CONTAINER, VALIDATOR_CONTAINER};
 
 /// Number of pods that one line names.

@@ -4,10 +4,9 @@
 use super::chart::{ChartValue, image_version, set};
 use super::gitops;
 use super::target::{CniDaemonSet, asked_for, target};
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::words::sentence;
-use crate::command::{Command, Line, collect_from_nodes, kubectl, meshdoctor};
-use crate::finding::Remedy;
+use crate::command::{Line, collect_from_nodes, meshdoctor};
 use crate::knowledge::{IptablesMode, Signature};
 use crate::model::cni;
 use crate::version::{CniVersion, ImageRef};

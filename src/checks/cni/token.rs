@@ -1,13 +1,11 @@
 //! The token that a linkerd-cni entry authenticates with, from the node's files.
 
 use super::nodes::{lacks, silent};
-use crate::checks::Context;
-use crate::fetched::Why;
+use crate::checks::prelude::*;
 use crate::finding::Moment;
 use crate::model::node::{ChainEntry, KubeconfigFacts, KubeconfigLookup, NodeSnapshot};
 use crate::model::sandbox::{AddFailure, ReportedBy};
 use crate::model::{cni, moments};
-use crate::objects::Pod;
 use crate::token::Claims;
 
 const FACTS: &str = "cni/kubeconfig.facts.json";

@@ -1,16 +1,13 @@
 //! `api-server-port-redirected`: the control plane's calls to the API server are redirected to its own
 //! proxies before these are up.
 
+use crate::checks::prelude::*;
 use crate::checks::sockets::{self, AtSockets};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::item::Scope;
 use crate::model::installed::COMPONENT;
-use crate::model::owners::Owner;
 use crate::model::skipped::{CniSkips, OUT, skipped};
 use crate::objects::container::INIT_CONTAINER;
-use crate::objects::{ConfigMap, FelixConfiguration, Pod, Service, TargetPort};
+use crate::objects::{FelixConfiguration, TargetPort};
 
 /// The Service of the API server.
 const API_SERVER: (&str, &str) = ("default", "kubernetes");

@@ -1,9 +1,6 @@
 //! `api-server-unreadable`: the API server did not return a readable version.
 
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, Subject};
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let missing = match ctx.server_version() {

@@ -1,11 +1,8 @@
 //! `cluster-dns-not-ready`: no pod of the cluster's DNS is ready, so proxies cannot find the control plane.
 
+use crate::checks::prelude::*;
 use crate::checks::serving::component_missing;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Severity, Subject};
 use crate::model::pod_status::label;
-use crate::objects::{Deployment, Pod};
 
 /// The namespace of the cluster's DNS pods.
 const NAMESPACE: &str = "kube-system";

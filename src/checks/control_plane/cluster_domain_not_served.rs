@@ -2,13 +2,10 @@
 //! not serve.
 
 use crate::checks::control_plane::installation::values;
+use crate::checks::prelude::*;
+use crate::checks::restart;
 use crate::checks::serving::component_missing;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged, Verdict, restart};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::{Item, Kind, Scope};
-use crate::objects::ConfigMap;
 use crate::redact::Corefile;
 
 const NAMESPACE: &str = "kube-system";

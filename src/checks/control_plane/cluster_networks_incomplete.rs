@@ -1,10 +1,8 @@
 //! `cluster-networks-incomplete`: pods or Services have addresses outside of clusterNetworks.
 
 use super::networks::{Add, ClusterNetworks, cluster_networks, finding, incomplete, misspelled, outside};
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Severity};
-use crate::objects::{Pod, Service};
 
 const PODS: &str = "cluster networks contains all pods";
 const SERVICES: &str = "cluster networks contains all services";

@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::networks::{Add, cluster_networks, incomplete, misspelled};
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::Evidence;
 use crate::model::networks::Network;
-use crate::objects::Node;
 
 /// Maximum number of networks named in evidence and remedy.
 const NAMED: usize = 8;

@@ -1,11 +1,9 @@
 //! `control-plane-annotation-ignored`: proxy annotations on the control plane's own pods, which the injector
 //! does not process.
 
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::components;
-use crate::objects::Deployment;
 
 /// Annotations that the charts write themselves; they are not instructions to the injector.
 const OF_CHART: [&str; 4] = [

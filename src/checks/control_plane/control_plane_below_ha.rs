@@ -2,14 +2,11 @@
 //! few ready pods.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::prelude::*;
 use crate::checks::serving::component_missing;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::{CORE, Component, components};
 use crate::model::installed::COMPONENT;
-use crate::objects::{Deployment, Workload};
 
 /// Number of ready pods that `linkerd check` requires; with fewer, the loss of one pod is an outage.
 const AN_OUTAGE: u32 = 2;

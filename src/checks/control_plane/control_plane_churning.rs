@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
+use crate::checks::prelude::*;
 use crate::model::control_plane::{CORE, CREATED_BY, Component, component_version, components};
 use crate::model::managed_by::ManagedBy;
-use crate::objects::{Deployment, ReplicaSet, Workload};
-use crate::version::LinkerdVersion;
+use crate::objects::ReplicaSet;
 
 /// Maximum number of ReplicaSets quoted in evidence.
 const QUOTED: usize = 3;

@@ -2,12 +2,8 @@
 //! namespace than the installation.
 
 use crate::checks::control_plane::installation::{of_control_plane, values};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options, REAPPLY};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
-use crate::item::Kind;
-use crate::objects::{Deployment, Workload};
 use crate::version::Contains;
 
 /// The charts' default domain.

@@ -2,9 +2,8 @@
 //! settings is off.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
 
 /// Chart values that `values-ha.yaml` sets in addition to replicas and failure policies, and the consequence
 /// of leaving them off.

@@ -1,17 +1,15 @@
 //! `control-plane-missing`: one or all of the control plane's Deployments do not exist.
 
 use crate::checks::control_plane::installation::config;
+use crate::checks::prelude::*;
 use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::versions::gateway_api::{NeededFirst, install_bundle, needed_first};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Arg, Call, Command, kubectl, linkerd, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::Scope;
+use crate::command::{Call, linkerd, meshdoctor};
 use crate::model::cni;
 use crate::model::control_plane::{CORE, serving};
 use crate::model::installed::COMPONENT;
-use crate::objects::{ConfigMap, DaemonSet, Deployment, Namespace, Pod, ServiceAccount, Workload};
+use crate::objects::{DaemonSet, ServiceAccount};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;

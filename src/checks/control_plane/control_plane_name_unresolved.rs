@@ -3,14 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::checks::diagnosed::{by_number, by_workload, exporting_if_used, grown, proxies, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::Remedy;
 use crate::item::proxy_metrics::Series;
 use crate::knowledge::MetricMeaning::DnsResolutions;
 use crate::model::installed::COMPONENT;
-use crate::objects::Pod;
 
 /// The number of quoted proxies per workload.
 const QUOTED: usize = 3;

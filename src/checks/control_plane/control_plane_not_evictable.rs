@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::model::control_plane::CORE;
 use crate::model::installed::COMPONENT;
 use crate::model::pod_status::label;
-use crate::objects::{Deployment, Pod, PodDisruptionBudget, Workload};
+use crate::objects::PodDisruptionBudget;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let budgets = ctx.partial_list::<PodDisruptionBudget>()?;

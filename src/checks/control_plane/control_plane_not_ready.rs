@@ -9,18 +9,16 @@ use super::failing::{Failing, failing};
 use super::node_labels::{LABELS, ROOM, labelled, labels_on_no_node, too_large, unplaced};
 use super::outage::{expired, outage};
 use crate::checks::injection::unmeshed::{injector_webhook, start_unmeshed};
+use crate::checks::prelude::*;
 use crate::checks::serving::component_missing;
 use crate::checks::trust_roots::{names_absent_roots, roots_absent};
 use crate::checks::words::sentence;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::{CORE, Component, components, running, serving};
 use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::ManagedBy;
 use crate::model::pod_status::{counts_as_unwell, label, unhealthy};
-use crate::objects::{Deployment, Event, Node, Pod};
+use crate::objects::Event;
 
 /// The longest time that a component normally needs to become ready.
 const NORMAL_START: SignedDuration = SignedDuration::from_secs(60);

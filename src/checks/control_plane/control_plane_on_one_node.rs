@@ -3,13 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::{CORE, Component, components};
 use crate::model::installed::COMPONENT;
-use crate::objects::{Deployment, Node, Pod};
 
 /// Labels by which clouds and autoscalers mark nodes that may be reclaimed at any time.
 const SPOT: [(&str, &str); 7] = [

@@ -2,10 +2,8 @@
 //! namespace.
 
 use crate::checks::injection::denied;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::refusal::{self, Refusal};
 use crate::objects::ReplicaSet;
 

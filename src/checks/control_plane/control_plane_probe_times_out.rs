@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::checks::control_plane::control_plane_restarting::last_end;
+use crate::checks::prelude::*;
 use crate::checks::probe_events::{ProbeEvents, count, give_time, span};
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity, Subject};
 use crate::model::control_plane::components;
 use crate::model::events;
 use crate::model::installed::COMPONENT;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{ContainerStatus, Deployment, Event, Pod};
+use crate::objects::{ContainerStatus, Event};
 
 /// Maximum number of quoted events per pod.
 const QUOTED: usize = 4;

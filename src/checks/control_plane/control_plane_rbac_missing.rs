@@ -4,13 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::control_plane::installation::{config, of_control_plane, unmarked};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options, REAPPLY};
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::GrantedRole;
-use crate::objects::ConfigMap;
 use crate::objects::meta::Meta;
 use crate::objects::rbac::{AnyBinding, AnyRole, ClusterRole, ClusterRoleBinding, may};
 

@@ -1,9 +1,8 @@
 //! `control-plane-reports-errors`: a container of the control plane logs a known error, or ended with one.
 
+use crate::checks::prelude::*;
 use crate::checks::reported::{containers, of_containers};
-use crate::checks::{Context, Judgement};
 use crate::model::installed::COMPONENT;
-use crate::objects::Pod;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();

@@ -3,16 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::{kubectl, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::command::meshdoctor;
 use crate::model::control_plane::components;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::Terminated;
-use crate::objects::{Container, ContainerStatus, Deployment, Pod};
+use crate::objects::{Container, ContainerStatus};
 
 /// Maximum number of containers quoted in evidence.
 const QUOTED: usize = 3;

@@ -2,10 +2,8 @@
 //! too little.
 
 use crate::checks::control_plane::installation::of_control_plane;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options, REAPPLY};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::NamespacedRole;
 use crate::objects::CronJob;
 use crate::objects::rbac::{

@@ -3,14 +3,12 @@
 
 use jiff::SignedDuration;
 
+use crate::checks::prelude::*;
 use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::knowledge::{ControlPlaneService, FoundBy};
 use crate::model::installed::COMPONENT;
-use crate::objects::{EndpointSlice, Pod, Service, ServicePort};
+use crate::objects::{EndpointSlice, ServicePort};
 
 /// Time after which a ready pod must have an endpoint. Allows for lists that were read at different moments.
 const SETTLED: SignedDuration = SignedDuration::from_mins(2);

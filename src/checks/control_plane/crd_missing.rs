@@ -4,16 +4,13 @@
 use crate::checks::control_plane::installation::{
     about_to_be, before_upgrade, installed, note_presumed, release,
 };
+use crate::checks::prelude::*;
 use crate::checks::serving::definition_missing;
 use crate::checks::upgrade::crds;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{kubectl, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
-use crate::item::{Kind, Scope};
+use crate::command::meshdoctor;
 use crate::knowledge::Definition;
-use crate::missing::Missing;
 use crate::objects::{CustomResourceDefinition, Unserved};
-use crate::version::{LinkerdVersion, Minor};
+use crate::version::Minor;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let present = installed(ctx)?.is_some();

@@ -5,17 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::destination_replica_stuck::replaced;
 use crate::checks::diagnosed::metrics_missing;
+use crate::checks::prelude::*;
 use crate::checks::words::{and_more, some};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::Item;
 use crate::item::destination::Address;
 use crate::item::diagnostic::{Endpoint, EndpointsSample, ProfileAnswer, ReplicaProfile, ServiceEndpoints};
-use crate::missing::Missing;
 use crate::model::published_endpoints::{published, tcp_ports};
-use crate::objects::{EndpointSlice, Kind, Pod, Service};
+use crate::objects::EndpointSlice;
 
 /// Minimum time between two reads, in seconds: a replica learns of changes within this time.
 const APART: u64 = 10;

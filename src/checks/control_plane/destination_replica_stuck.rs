@@ -3,13 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::checks::diagnosed::{controllers, exporting_if_used, grown, name_of, within};
+use crate::checks::prelude::*;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning::{EndpointSubscribers, EndpointUpdates};
-use crate::objects::{Kind, Pod};
 
 /// The container of destination.
 const DESTINATION: &str = "destination";

@@ -1,11 +1,9 @@
 //! `destination-updates-delayed`: destination drops updates for slow clients, or learns of changes late.
 
 use crate::checks::diagnosed::{by_number, controllers, grown, name_of, within};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, Subject};
+use crate::checks::prelude::*;
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning::{InformerUpdates, InformerUpdatesInTime, UpdateOverflows};
-use crate::objects::{Kind, Pod};
 
 /// The container of destination.
 const DESTINATION: &str = "destination";

@@ -4,11 +4,9 @@
 use std::collections::HashMap;
 
 use crate::checks::diagnosed::answers;
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, kubectl, linkerd};
-use crate::finding::{Evidence, Remedy, Subject};
+use crate::checks::prelude::*;
+use crate::command::linkerd;
 use crate::item::diagnostic::{Answer, Endpoint, ServiceEndpoints};
-use crate::objects::{Kind, Pod};
 
 /// Maximum number of addresses quoted for a Service.
 const QUOTED: usize = 5;

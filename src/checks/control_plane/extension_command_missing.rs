@@ -1,9 +1,7 @@
 //! `extension-command-missing`: an extension is installed in the cluster, but its CLI is not on this machine.
 
 use crate::checks::extensions::labelled_namespaces;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Command, kubectl};
-use crate::finding::{Evidence, Remedy, Subject};
+use crate::checks::prelude::*;
 use crate::item::EXTENSION_LABEL;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

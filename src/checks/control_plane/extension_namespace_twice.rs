@@ -3,11 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::checks::extensions::labelled_namespaces;
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::checks::prelude::*;
 use crate::item::EXTENSION_LABEL;
-use crate::objects::{Deployment, Meta, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let twice = labelled_namespaces(ctx)?.into_iter().filter(|(_, namespaces)| namespaces.len() > 1);

@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 
 use super::control_plane_restarting::{Why, last_end, why};
 use crate::checks::extensions::{labelled_namespaces, reinstall_with};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Arg, Line, kubectl};
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::item::{EXTENSION_LABEL, Extension};
+use crate::checks::prelude::*;
+use crate::command::Line;
+use crate::item::EXTENSION_LABEL;
 use crate::model::moments;
-use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Container, ContainerStatus, Pod};
+use crate::objects::{Container, ContainerStatus};
 
 /// Maximum number of containers quoted in evidence.
 const QUOTED: usize = 3;

@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::extensions::{extension_namespace, reinstall};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
-use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::checks::prelude::*;
+use crate::item::EXTENSION_LABEL;
+use crate::objects::ServiceAccount;
 use crate::objects::service::MIRRORS_CLUSTER;
-use crate::objects::{Deployment, ServiceAccount, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let accounts = ctx.complete_list::<ServiceAccount>();

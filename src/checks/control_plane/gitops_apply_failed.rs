@@ -1,16 +1,13 @@
 //! `gitops-apply-failed`: Flux or Argo CD cannot apply Linkerd's charts, or objects that Linkerd's webhooks reject.
 
 use crate::checks::policy::defined;
+use crate::checks::prelude::*;
 use crate::checks::serving::{component_missing, definition_missing};
 use crate::checks::upgrades::gitops::taken_of;
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
-use crate::item::Kind;
 use crate::model::control_plane::CORE;
 use crate::model::managed_by::GitOps;
 use crate::model::refusal::{self, Refusal};
-use crate::objects::{Application, ArgoApplication, FluxObject, HelmRelease, Kustomization, Meta};
+use crate::objects::{Application, ArgoApplication, FluxObject, HelmRelease, Kustomization};
 
 /// Reasons of a condition that is not yet, or no longer, the result of an attempt.
 const WAITING: [&str; 4] = ["DependencyNotReady", "Progressing", "ProgressingWithRetry", "Suspended"];

@@ -9,14 +9,10 @@ use super::control_plane_churning::{of_one_release, recent};
 use super::gitops_apply_failed::{is_control_plane, is_linkerds};
 use super::installation::config;
 use crate::checks::policy::defined;
+use crate::checks::prelude::*;
 use crate::checks::upgrades::gitops::synced;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
-use crate::item::Kind;
 use crate::model::managed_by::GitOps;
-use crate::objects::{
-    Application, ArgoApplication, ComparedObject, ConfigMap, IgnoredDifference, ReplicaSet, Workload,
-};
+use crate::objects::{Application, ArgoApplication, ComparedObject, IgnoredDifference, ReplicaSet};
 use crate::redact::is_marked;
 
 /// Kinds with fields that each rendering of the chart generates again.

@@ -2,10 +2,8 @@
 
 use jiff::Timestamp;
 
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::installed::COMPONENT;
 use crate::objects::{CronJob, Job};
 

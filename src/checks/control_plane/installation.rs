@@ -3,18 +3,11 @@
 
 use crate::card::Mode;
 use crate::chart::values::Values;
-use crate::checks::{Context, Unjudged};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Item, Kind, Scope};
-use crate::missing::Missing;
+use crate::checks::prelude::*;
 use crate::model::control_plane::{components, installed as version};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::meta::Meta;
-use crate::objects::{ConfigMap, Deployment, Workload};
-use crate::version::LinkerdVersion;
 
 /// The ConfigMap in which the charts store their values.
 pub(in crate::checks) const CONFIG: &str = "linkerd-config";

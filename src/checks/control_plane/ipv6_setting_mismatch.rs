@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::prelude::*;
+use crate::checks::restart;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged, restart};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::model::networks::Network;
-use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::ContainerStatus;
-use crate::objects::{Node, Pod, Service};
 
 /// The error of a proxy that listens on an IPv6 address on a kernel without IPv6.
 const NO_FAMILY: &str = "Address family not supported";

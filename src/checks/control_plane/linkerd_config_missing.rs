@@ -1,12 +1,10 @@
 //! `linkerd-config-missing`: the ConfigMap in which the charts store their values is missing or empty.
 
 use crate::checks::control_plane::installation::{CONFIG, config, none_installed, present};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options, managed_by};
-use crate::checks::{Context, Judgement, Verdict};
 use crate::command::helm;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::managed_by::Installer;
-use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let found = config(ctx)?;

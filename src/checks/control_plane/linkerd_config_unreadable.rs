@@ -2,10 +2,9 @@
 
 use crate::checks::control_plane::installation::{CONFIG, installed, values};
 use crate::checks::injection::unmeshed::{injector_webhook, once_it_answers};
+use crate::checks::prelude::*;
 use crate::checks::serving::values_unreadable;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let values = values(ctx)?;

@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::checks::extensions::reinstall_with;
 use crate::checks::host_system::{system_of, talosctl};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Command, kubectl, program};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::item::{EXTENSION_LABEL, Extension};
+use crate::command::program;
+use crate::item::EXTENSION_LABEL;
 use crate::model::cni;
 use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
-use crate::model::owners::Owner;
 use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
-use crate::objects::{ContainerStatus, Event, Pod};
+use crate::objects::{ContainerStatus, Event};
 use crate::version::ImageRef;
 
 /// Waiting reasons of containers without an image.

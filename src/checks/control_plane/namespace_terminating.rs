@@ -2,14 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::EXTENSION_LABEL;
 use crate::model::injection::INJECT;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::objects::{Namespace, Pod};
 
 /// The conditions that state why a deletion does not finish.
 const BLOCKED: [&str; 4] = [

@@ -4,13 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::network_policies::{self, PeerSelector, Set, about, cannot_say, is_older, set};
+use crate::checks::prelude::*;
 use crate::checks::serving::silent_injector;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::EXTENSION_LABEL;
 use crate::model::installed::COMPONENT;
 use crate::network_policy::{DecidedBy, Direction, Peer, Policy, Port, Verdict};
-use crate::objects::Pod;
 
 /// The webhooks of the control plane: component of the pod, port, name.
 const WEBHOOKS: [(&str, u16, &str); 3] = [

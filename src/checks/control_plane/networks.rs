@@ -5,15 +5,13 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::prelude::*;
+use crate::checks::restart;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Unjudged, restart};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::installed;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::networks::{Network, are_slices};
 use crate::objects::container::PROFILE_NETWORKS;
-use crate::objects::{Deployment, Pod, Service};
 
 /// The last step.
 const RESTART: &str = "Restart the meshed workloads: a proxy gets the networks when its pod is created";

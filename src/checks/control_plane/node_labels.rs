@@ -1,14 +1,11 @@
 //! Repairs of a component whose pods find no node.
 
+use crate::checks::prelude::*;
+use crate::checks::quota;
 use crate::checks::words::some;
-use crate::checks::{Context, quota};
-use crate::command::{Arg, kubectl};
-use crate::finding::{Remedy, StepKind};
-use crate::item::Scope;
 use crate::model::control_plane::Component;
 use crate::model::managed_by::ManagedBy;
 use crate::model::quantity;
-use crate::objects::{ConfigMap, Node};
 
 /// Labels that the pods of a component require and that no node has. Empty if nodes were not read.
 pub(super) fn labels_on_no_node<'a>(ctx: &Context<'_>, component: &Component<'a>) -> Vec<(&'a str, &'a str)> {

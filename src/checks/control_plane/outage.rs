@@ -2,12 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::checks::Context;
-use crate::finding::Evidence;
+use crate::checks::prelude::*;
 use crate::model::availability::certificate_lifetime;
 use crate::model::control_plane::Component;
 use crate::model::pod_status::lost_readiness;
-use crate::objects::{Deployment, Pod};
 
 /// The time without enough available pods.
 #[derive(Clone, Copy)]

@@ -3,11 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
 use crate::model::networks::Network;
-use crate::objects::{Node, Pod, Service};
 
 /// Maximum number of objects quoted in evidence.
 const QUOTED: usize = 5;

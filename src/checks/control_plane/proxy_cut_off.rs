@@ -1,14 +1,12 @@
 //! `proxy-cut-off`: a proxy's own clients of the control plane cannot connect, or get no answer.
 
 use crate::checks::diagnosed::{by_workload, exporting, metrics_missing, name_of, proxies, quoted, within};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, Restarts, Subject, Tie};
+use crate::checks::prelude::*;
+use crate::finding::Restarts;
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::ControlEndpoints;
 use crate::model::control_clients::{self, ClientState, SERVED, Served};
 use crate::model::installed::COMPONENT;
-use crate::objects::Pod;
 
 /// The number of quoted proxies per workload.
 const QUOTED: usize = 3;

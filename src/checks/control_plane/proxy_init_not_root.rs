@@ -1,10 +1,9 @@
 //! `proxy-init-not-root`: nodes run Docker, which requires linkerd-init to run as root, but it does not.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::prelude::*;
+use crate::checks::restart;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict, restart};
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
-use crate::objects::Node;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = ctx.partial_list::<Node>();

@@ -1,16 +1,13 @@
 //! `removed-component-left`: a webhook or an API of a removed Linkerd component, or a component of another
 //! release.
 
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
-use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::checks::prelude::*;
+use crate::item::EXTENSION_LABEL;
 use crate::model::control_plane::{CORE, components, installed};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{
-    APIService, Deployment, Listed, Meta, MutatingWebhookConfiguration, Namespace, Service,
-    ValidatingWebhookConfiguration, Webhook,
+    APIService, Listed, MutatingWebhookConfiguration, ValidatingWebhookConfiguration, Webhook,
 };
 
 /// The tap API. The checks of viz report it if viz is not installed.

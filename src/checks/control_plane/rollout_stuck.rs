@@ -1,15 +1,13 @@
 //! `rollout-stuck`: the rollout of a Linkerd component does not replace its old pods.
 
 use crate::checks::control_plane::failing::{Failing, failing};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::{EXTENSION_LABEL, Kind};
+use crate::checks::prelude::*;
+use crate::item::EXTENSION_LABEL;
 use crate::model::cni;
 use crate::model::events;
 use crate::model::installed::COMPONENT;
 use crate::model::managed_by::ManagedBy;
-use crate::objects::{Condition, DaemonSet, Deployment, Event, Meta, Pod, ReplicaSet, Workload};
+use crate::objects::{Condition, DaemonSet, Event, ReplicaSet};
 
 /// The label with the revision of a DaemonSet's pod.
 const REVISION: &str = "controller-revision-hash";

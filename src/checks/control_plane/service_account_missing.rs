@@ -1,13 +1,10 @@
 //! `service-account-missing`: a ServiceAccount of the control plane is missing.
 
 use crate::checks::control_plane::installation::{config, unmarked};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject, Tie};
-use crate::item::Scope;
 use crate::model::control_plane::components;
-use crate::objects::{ConfigMap, Deployment, ServiceAccount};
+use crate::objects::ServiceAccount;
 
 const HEARTBEAT: &str = "heartbeat";
 

@@ -4,21 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::checks::admission::AKS_LABELS;
 use crate::checks::control_plane::installation::config;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement};
-use crate::command::{Command, kubectl};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Item, Kind};
 use crate::model::injection::{
     Clause, Conditions, INJECT, Matched, NewObject, WEBHOOKS_LABEL, unmet, with_name,
 };
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::objects::{
-    ConfigMap, LabelSelector, Namespace, Pod, Texts, ValidatingWebhookConfiguration, Webhook,
-    WebhookConfiguration,
-};
+use crate::objects::{LabelSelector, Texts, ValidatingWebhookConfiguration, Webhook, WebhookConfiguration};
 
 /// Group, version, kind and resource of an object.
 type ObjectKind = (&'static str, &'static str, &'static str, &'static str);

@@ -1,10 +1,8 @@
 //! `validator-webhook-missing`: a webhook that validates Linkerd's own resources is missing.
 
 use crate::checks::control_plane::installation::{renamed, unmarked};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::objects::{ValidatingWebhookConfiguration, WebhookConfiguration};
 
 /// A webhook that validates Linkerd's own resources.

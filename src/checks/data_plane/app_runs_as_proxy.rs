@@ -3,8 +3,9 @@
 
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::{Maker, makers, running_pods};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Place, Remedy};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
+use crate::finding::Place;
 use crate::model::refusal::LINKERDS;
 
 /// The proxy's default uid.

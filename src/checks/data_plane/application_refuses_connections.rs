@@ -4,12 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::connect_failures::{FailedConnection, failed_connections, quoted, repeated};
+use crate::checks::prelude::*;
 use crate::checks::reported::proxy_logs;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Finding, Moment, Remedy, Severity};
-use crate::model::owners::Owner;
-use crate::objects::Pod;
+use crate::finding::Moment;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// Maximum number of quoted pods.

@@ -1,14 +1,12 @@
 //! `autoscaler-held-by-proxy`: an autoscaler cannot compute the number of replicas, because the proxy does
 //! not request the resource that it scales by.
 
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Condition, Container, HorizontalPodAutoscaler, Pod};
+use crate::objects::{Condition, Container, HorizontalPodAutoscaler};
 
 /// The text before the resource name in the autoscaler's message about a missing request.
 const MISSING: &str = "missing request for ";

@@ -4,16 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::certificates::identity_deployment;
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::checks::serving::component_missing;
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::control_plane::{CORE, serving};
 use crate::model::events;
-use crate::model::owners::Owner;
 use crate::model::pod_status::unhealthy;
+use crate::objects::Event;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Event, Pod};
 
 /// Maximum number of quoted events.
 const QUOTED: usize = 3;

@@ -2,9 +2,8 @@
 //! never see the Service.
 
 use crate::checks::policy::defined;
-use crate::checks::{Context, Judgement, Unjudged, Verdict, sockets};
-use crate::command::{Command, kubectl};
-use crate::finding::{Remedy, Subject};
+use crate::checks::prelude::*;
+use crate::checks::sockets;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::FelixConfiguration;
 

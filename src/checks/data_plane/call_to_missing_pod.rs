@@ -4,13 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 use super::connect_failures::{FailedConnection, failed_connections, quoted, repeated};
+use crate::checks::prelude::*;
 use crate::checks::reported::proxy_logs;
 use crate::checks::restart::{Needs, renew};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity};
 use crate::model::networks::Network;
-use crate::model::owners::Owner;
-use crate::objects::{Node, Pod};
 
 /// Maximum number of quoted addresses.
 const QUOTED: usize = 3;

@@ -4,16 +4,12 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use crate::checks::diagnosed::{Growth, by_workload, growing, name_of, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::Remedy;
 use crate::item::proxy_metrics::Series;
 use crate::knowledge::MetricMeaning::PlaintextConnections;
-use crate::missing::Missing;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::skipped::{IN, skipped};
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// The number of quoted connections per workload.

@@ -1,13 +1,9 @@
 //! `cilium-socket-balancing`: Cilium selects the pod behind a Service at connect time, so proxies never see
 //! the Service.
 
+use crate::checks::prelude::*;
 use crate::checks::sockets::{self, HOST_ONLY};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::{Command, kubectl};
-use crate::finding::{Remedy, StepKind, Subject};
-use crate::item::{Kind, Scope};
 use crate::model::managed_by::ManagedBy;
-use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let config = ctx.object::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config")?;

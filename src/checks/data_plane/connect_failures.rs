@@ -5,11 +5,9 @@ use std::str::FromStr;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::checks::Context;
-use crate::finding::Evidence;
+use crate::checks::prelude::*;
 use crate::knowledge::{MeshSignature, written_at};
 use crate::model::log::Log;
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// Maximum age of the last line.

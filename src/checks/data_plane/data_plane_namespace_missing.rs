@@ -2,12 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::{Context, Judgement};
-use crate::command::{kubectl, meshdoctor};
-use crate::finding::{Evidence, Remedy, Subject};
-use crate::item::Kind;
+use crate::checks::prelude::*;
+use crate::command::meshdoctor;
 use crate::nearest::closest;
-use crate::objects::Namespace;
 
 pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespaces = ctx.complete_list::<Namespace>()?;

@@ -3,10 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
-use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::ProfileResponses;
 use crate::objects::ServiceProfile;
 

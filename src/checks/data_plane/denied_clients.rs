@@ -7,16 +7,15 @@ use jiff::Timestamp;
 
 use super::connect_failures::text_after;
 use crate::checks::policy::survey;
+use crate::checks::prelude::*;
 use crate::checks::reported::Reported;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::sentence;
-use crate::checks::{Context, Unjudged};
-use crate::finding::{Evidence, Finding, Severity, Step, StepKind};
+use crate::finding::Step;
 use crate::knowledge::written_at;
 use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::policy::{TakenBy, listed_ports};
 use crate::model::skipped::OUT;
-use crate::objects::{Namespace, Pod};
 
 /// The row of `mesh-logs.yaml` about denied clients.
 const DENIED: &str = "inbound-denied";

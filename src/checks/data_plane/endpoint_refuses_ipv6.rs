@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use crate::checks::prelude::*;
 use crate::checks::reported::{FailedCall, failed_calls, proxy_logs};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
+use crate::objects::EndpointSlice;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{EndpointSlice, Kind, Pod, Service};
 
 /// The number of lines from which on a refusal is not that of a starting pod.
 const LINES: usize = 3;

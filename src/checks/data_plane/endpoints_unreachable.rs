@@ -4,13 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::diagnosed::{by_number, grown, name_of, proxies, quoted, within};
-use crate::checks::{Context, Judgement};
-use crate::command::{Call, kubectl, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
+use crate::checks::prelude::*;
+use crate::command::{Call, meshdoctor};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::{BalancerEndpoints, BalancerGateOpenedAt, BalancerGateShuts};
 use crate::model::fail_fast::{self, BREAKER, FailFastBalancer, PartialBalancer};
-use crate::objects::{EndpointSlice, Kind, Pod, Service};
+use crate::objects::EndpointSlice;
 
 /// The number of quoted clients per Service.
 const QUOTED: usize = 3;

@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::opaque::{self, Opaque};
 use super::selected::Selected;
-use crate::checks::{Context, Unjudged};
-use crate::item::Scope;
+use crate::checks::prelude::*;
 use crate::model::control_plane::tag_version;
-use crate::model::owners::Owner;
 use crate::model::skipped::IN;
-use crate::objects::{ConfigMap, Deployment, Pod, Server, ServerPort, Service, ServicePort};
+use crate::objects::{Server, ServerPort, ServicePort};
 use crate::version::Contains;
 
 /// The annotation that excludes inbound ports from the proxy.

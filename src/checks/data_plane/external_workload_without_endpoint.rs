@@ -6,11 +6,10 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::checks::policy::{existing, field, on, put, set};
-use crate::checks::{Context, Judgement};
-use crate::command::{Call, kubectl};
-use crate::finding::{Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
+use crate::command::Call;
 use crate::model::endpoints::{selected, selects};
-use crate::objects::{ExternalWorkload, Kind, Pod, Service, ServicePort, TargetPort};
+use crate::objects::{ExternalWorkload, ServicePort, TargetPort};
 
 /// Maximum number of quoted ExternalWorkloads.
 const QUOTED: usize = 3;

@@ -1,10 +1,8 @@
 //! `inbound-requests-shed`: a proxy rejects requests because its application does not take them.
 
 use crate::checks::diagnosed::{by_number, by_workload, growing, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::InboundErrors;
 
 /// The number of quoted ports per workload.

@@ -3,16 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::item::Scope;
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::control_plane::installed;
-use crate::model::owners::Owner;
 use crate::model::refusal::LINKERDS;
 use crate::model::skipped::OUT;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
-use crate::objects::{ConfigMap, Container, ContainerStatus, Deployment, Pod, PodSpec};
+use crate::objects::{Container, ContainerStatus, PodSpec};
 
 /// The annotation that excludes outbound ports from the proxy.
 const SKIP: &str = OUT.annotation();

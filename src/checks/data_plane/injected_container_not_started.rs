@@ -3,16 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{names_absent_roots, roots_absent};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::model::owners::Owner;
 use crate::model::refusal::LINKERDS;
+use crate::objects::ContainerStatus;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{ContainerStatus, Node, Pod};
 
 /// Maximum number of quoted pods per workload.
 const QUOTED: usize = 3;

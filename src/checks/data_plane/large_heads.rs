@@ -6,10 +6,8 @@ use std::net::SocketAddr;
 
 use super::connect_failures::text_after;
 use super::denied_clients::pod_at;
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::reported::Reported;
-use crate::finding::{Evidence, Finding};
-use crate::objects::Pod;
 
 /// The row of `mesh-logs.yaml` about requests to the application.
 const INBOUND: &str = "inbound-head-too-large";

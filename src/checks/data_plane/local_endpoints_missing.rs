@@ -3,12 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Subject};
-use crate::model::owners::Owner;
-use crate::objects::{Kind, Pod, Service};
 
 /// Number of named nodes.
 const NAMED: usize = 3;

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::checks::policy::defined;
+use crate::checks::prelude::*;
 use crate::checks::words::and_more;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Call, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
+use crate::command::Call;
 use crate::objects::{
-    CustomResourceDefinition, Kind, LabelSelector, Monitor, Namespace, PodMonitor, Prometheus,
-    PrometheusAgent, PrometheusServer, ServiceMonitor,
+    CustomResourceDefinition, LabelSelector, Monitor, PodMonitor, Prometheus, PrometheusAgent,
+    PrometheusServer, ServiceMonitor,
 };
 
 /// Definitions of operators that read the same monitors for servers of their own.

@@ -5,19 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::connect_failures::{FailedConnection, failed_connections, quoted};
+use crate::checks::prelude::*;
 use crate::checks::reported::{log_of, meshed};
+use crate::checks::rewrite;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::item::Scope;
 use crate::model::log::Log;
 use crate::model::networks::Network;
-use crate::model::owners::Owner;
 use crate::model::refusal::LINKERDS;
 use crate::model::skipped::skipped_subnets;
+use crate::objects::Container;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{ConfigMap, Container, Node, Pod};
 
 /// Annotation with the networks whose inbound connections bypass the proxy.
 const SUBNETS: &str = "config.linkerd.io/skip-subnets";

@@ -7,15 +7,12 @@ mod linked;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::network_policies::{self, PeerSelector, Set, about, cannot_say, is_older, set};
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::model::installed::COMPONENT;
-use crate::model::owners::Owner;
 use crate::network_policy::control_plane::{dns_pods, into_dns, to_component, to_dns};
 use crate::network_policy::{DecidedBy, Direction, Policies, Policy, Verdict};
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Namespace, Pod};
 
 /// The control-plane servers that proxies need: component label of the pod, port, and display name.
 const SERVERS: [(&str, u16, &str); 3] =

@@ -7,10 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::transport::{Mode, OWN, Transport, declared, inbound_port};
 use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
+use crate::checks::prelude::*;
 use crate::checks::words::{and_more, some, workload_of};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
-use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::model::skipped::{OUT, passes_by};
 use crate::model::transport::MODE;
@@ -18,7 +16,7 @@ use crate::network_policy::{
     Action, AppliedPolicy, DecidedBy, Direction, Match, Peer, Peers, Policies, Policy, Port, Ports, Rule,
     Verdict, WHOM, Which,
 };
-use crate::objects::{ConfigMap, Kind, NetworkPolicyRule, Pod};
+use crate::objects::NetworkPolicyRule;
 
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;

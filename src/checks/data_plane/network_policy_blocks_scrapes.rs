@@ -6,15 +6,11 @@ use std::collections::BTreeMap;
 use super::transport::inbound_port;
 use crate::checks::network_policies::{self, PeerSelector, Set, about, cannot_say, set};
 use crate::checks::policy::scrape_refused::admin_port;
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding};
-use crate::item::Extension;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::Owner;
 use crate::network_policy::control_plane::best;
 use crate::network_policy::{DecidedBy, Direction, Peer, Policies, Port, Verdict};
-use crate::objects::{Namespace, Pod};
 
 /// Maximum number of quoted workloads.
 const QUOTED: usize = 3;

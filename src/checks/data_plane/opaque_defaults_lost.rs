@@ -6,15 +6,12 @@ use super::exposed::{Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
 use super::opaque_port_missing::remedy;
 use crate::checks::policy::defined;
+use crate::checks::prelude::*;
 use crate::checks::restart::after_change;
 use crate::checks::rewrite::{self, Operator};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::knowledge::First;
-use crate::model::owners::Owner;
-use crate::objects::{Pod, Server, Service};
+use crate::objects::Server;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.partial_list::<Service>();

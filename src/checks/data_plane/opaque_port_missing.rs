@@ -8,15 +8,13 @@ use super::connect_failures::{failed_connections, quoted, repeated};
 use super::exposed::{Behind, Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
 use crate::checks::policy::defined;
+use crate::checks::prelude::*;
 use crate::checks::reported::{log_of, meshed};
 use crate::checks::rewrite::{self, Act};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::Kind;
 use crate::knowledge::{First, KnownProtocol};
 use crate::model::annotated::Annotated;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Pod, Server, Service, ServicePort};
+use crate::objects::{Server, ServicePort};
 
 /// The number of clients whose log lines are quoted.
 pub(super) const QUOTED: usize = 3;

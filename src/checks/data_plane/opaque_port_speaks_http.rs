@@ -3,11 +3,10 @@
 use super::exposed::{Because, Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
 use crate::checks::policy::defined;
-use crate::checks::{Context, Judgement, Unjudged, port_list};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, ListChange, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
-use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route, Service, ServicePort};
+use crate::checks::port_list;
+use crate::checks::prelude::*;
+use crate::finding::ListChange;
+use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route, ServicePort};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.partial_list::<Service>();

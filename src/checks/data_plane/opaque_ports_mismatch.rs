@@ -5,15 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 
 use super::opaque::{ANNOTATION, Opaque, in_force, in_force_for, of_pod, of_service};
+use crate::checks::prelude::*;
 use crate::checks::restart::after_change;
 use crate::checks::rewrite::{self, Act, Operator};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::{Kind, Scope};
 use crate::model::annotated::Annotated;
-use crate::model::owners::Owner;
-use crate::objects::{ConfigMap, Pod, Service};
 
 /// Maximum number of quoted workloads.
 const QUOTED: usize = 3;

@@ -1,10 +1,9 @@
 //! `outbound-requests-shed`: a client's proxy rejects requests because too many wait or are in flight.
 
 use crate::checks::diagnosed::{Growth, by_number, by_workload, growing, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
-use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::{BalancerGateShuts, OutboundErrors};
 use crate::model::fail_fast::balancers;
 

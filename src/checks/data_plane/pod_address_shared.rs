@@ -3,11 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::Kind;
-use crate::objects::Pod;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut by_address: BTreeMap<IpAddr, Vec<&Pod>> = BTreeMap::new();

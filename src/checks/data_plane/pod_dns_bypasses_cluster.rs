@@ -5,13 +5,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use crate::checks::grace::spared;
+use crate::checks::prelude::*;
 use crate::checks::reported::meshed;
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::model::owners::Owner;
+use crate::checks::rewrite;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Pod, Service};
 
 /// The namespace and the label of the cluster's DNS Service, whether CoreDNS or kube-dns.
 const DNS: (&str, &str, &str) = ("kube-system", "k8s-app", "kube-dns");

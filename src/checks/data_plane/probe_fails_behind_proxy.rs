@@ -3,18 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::checks::prelude::*;
 use crate::checks::probe_events::{ProbeEvents, STARTING, is_lasting};
 use crate::checks::reported::meshed;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::events;
-use crate::model::owners::Owner;
 use crate::model::policy::probe_port;
 use crate::model::refusal::LINKERDS;
 use crate::model::skipped::{IN, skipped};
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Container, Event, Pod};
+use crate::objects::{Container, Event};
 
 /// Maximum number of quoted events per workload.
 const QUOTED: usize = 3;

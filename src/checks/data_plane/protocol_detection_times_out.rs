@@ -7,11 +7,9 @@ use super::opaque::ANNOTATION;
 use super::transport::{OWN, inbound_port};
 use crate::checks::diagnosed::{by_workload, exporting_if_used, grown, proxies, quoted, within};
 use crate::checks::policy::scrape_refused::admin_port;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
+use crate::checks::prelude::*;
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning::{InboundDetection, InboundErrors, OutboundDetection};
-use crate::objects::{Kind, Pod};
 
 /// Minimum number of connections that waited in vain.
 const LEAST: u64 = 3;

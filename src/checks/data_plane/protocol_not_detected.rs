@@ -9,17 +9,15 @@ use super::opaque::{ANNOTATION, in_force_for};
 use super::opaque_port_missing::{QUOTED, Timeout, is_server_first, remedy, timeouts};
 use crate::checks::control_plane::installation::values;
 use crate::checks::policy::defined;
+use crate::checks::prelude::*;
 use crate::checks::reported::{log_of, meshed};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::Kind;
+use crate::checks::rewrite;
 use crate::model::endpoints::selects;
 use crate::model::injection::LISTENERS;
 use crate::model::networks::Network;
-use crate::model::owners::Owner;
 use crate::model::skipped::OUT;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{EndpointSlice, Node, Pod, Server, Service, ServicePort};
+use crate::objects::{EndpointSlice, Server, ServicePort};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     ctx.logs()?;

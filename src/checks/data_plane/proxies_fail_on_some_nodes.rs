@@ -3,18 +3,15 @@
 
 use std::collections::BTreeSet;
 
+use crate::checks::prelude::*;
 use crate::checks::reported::{containers, log_of, reported};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
 use crate::model::control_plane::serving;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::node_split::NodeSplit;
-use crate::model::owners::Owner;
 use crate::model::pod_status::{has_failed, lost_readiness};
+use crate::objects::Time;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::ContainerState;
-use crate::objects::{Node, Pod, Time};
 
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;

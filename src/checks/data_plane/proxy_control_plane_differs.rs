@@ -3,19 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::checks::control_plane::installation::values;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::of_proxies;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::item::Scope;
-use crate::missing::Missing;
 use crate::model::control_plane_env::{
     ControlServer, Difference, ForeignSetting, Installed, foreign_settings,
 };
 use crate::model::installed::control_plane_of;
-use crate::model::owners::Owner;
 use crate::objects::container::IDENTITY_NAME;
-use crate::objects::{ConfigMap, Pod, Service};
 use crate::redact::Corefile;
 
 /// The charts' default domain.

@@ -3,11 +3,10 @@
 
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::{Maker, makers};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::injection::INJECT;
 use crate::model::quantity;
-use crate::objects::Service;
 
 const KEY: &str = "config.linkerd.io/proxy-cpu-limit";
 /// Parts of the image names of ingress controllers and gateways.

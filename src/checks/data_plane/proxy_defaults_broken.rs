@@ -1,10 +1,8 @@
 //! `proxy-defaults-broken`: chart values with which new proxies do not start, or are killed.
 
 use crate::checks::control_plane::installation::values;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::injection::{LISTENERS, LowMemory, low_memory};
 
 const UID: &str = "proxy.uid";

@@ -5,13 +5,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::proxy_killed_at_shutdown::{GRACE, LONGER, SHUTDOWN, below, seconds};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
-use crate::model::owners::Owner;
-use crate::objects::Pod;
 use crate::objects::container::{PROXY_CONTAINER, SHUTDOWN_GRACE};
 use crate::objects::container_status::Terminated;
 

@@ -3,14 +3,13 @@
 use crate::checks::diagnosed::{
     by_workload, exporting_if_used, grown, metrics_missing, name_of, proxies, quoted, within,
 };
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
-use crate::command::{kubectl, meshdoctor};
-use crate::finding::Remedy;
+use crate::command::meshdoctor;
 use crate::knowledge::MetricMeaning::BalancerEndpoints;
 use crate::model::balanced_services::{Agreement, Slices};
-use crate::objects::{EndpointSlice, Service};
+use crate::objects::EndpointSlice;
 
 /// Number of quoted Services and pods.
 const QUOTED: usize = 5;

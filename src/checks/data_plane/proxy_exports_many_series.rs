@@ -1,8 +1,7 @@
 //! `proxy-exports-many-series`: a proxy exports so many series of metrics that they cost it and Prometheus memory.
 
 use crate::checks::diagnosed::{by_workload, exporting, proxies, quoted};
-use crate::checks::{Context, Judgement};
-use crate::finding::Remedy;
+use crate::checks::prelude::*;
 use crate::knowledge::MetricMeaning::SeriesCount;
 
 /// Number of series from which they are many: a proxy with hundreds of Services has some ten thousand.

@@ -1,8 +1,7 @@
 //! `proxy-file-descriptors-low`: a proxy has nearly reached its limit of open file descriptors.
 
 use crate::checks::diagnosed::{by_workload, proxies, quoted};
-use crate::checks::{Context, Judgement};
-use crate::finding::Remedy;
+use crate::checks::prelude::*;
 use crate::knowledge::MetricMeaning::{FileLimit, OpenFiles};
 
 /// Share of the limit in percent.

@@ -4,17 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::checks::gvisor;
 use crate::checks::host_system::system_of;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::rewrite::{self, Operator, Setter};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, gvisor};
-use crate::command::{Arg, Call, Command, kubectl, program};
-use crate::finding::{Applies, Evidence, Finding, Remedy, Step, StepKind};
+use crate::command::{Call, program};
+use crate::finding::{Applies, Step};
 use crate::knowledge::{Signature, SignatureScope, System};
-use crate::model::owners::Owner;
 use crate::objects::container::INIT_CONTAINER;
-use crate::objects::{Node, Pod};
 
 /// Maximum number of quoted pods per workload.
 const QUOTED: usize = 3;

@@ -2,9 +2,9 @@
 
 use crate::checks::admission::{Rules, Setting};
 use crate::checks::pod_owners::{Maker, makers};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::checks::written::go_bool;
-use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::refusal::LINKERDS;
 
 /// The default termination grace period of Kubernetes, in seconds.

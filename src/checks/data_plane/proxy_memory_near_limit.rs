@@ -1,12 +1,10 @@
 //! `proxy-memory-near-limit`: a proxy uses most of its memory limit.
 
 use crate::checks::diagnosed::{by_workload, exporting, proxies, quoted};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::Remedy;
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::knowledge::MetricMeaning::ResidentMemory;
 use crate::model::{quantity, vertical_autoscaler};
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// Share of the limit in percent.

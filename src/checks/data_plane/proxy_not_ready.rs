@@ -7,18 +7,13 @@ mod stage;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::checks::certificates::identity_deployment;
+use crate::checks::prelude::*;
 use crate::checks::probe_events::ProbeEvents;
 use crate::checks::restart::of_namespaces;
 use crate::checks::serving::component_missing;
-use crate::checks::{Context, Judgement};
-use crate::command::{Command, kubectl};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Item, Kind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
-use crate::model::owners::Owner;
 use crate::model::pod_status::counts_as_unwell;
-use crate::objects::{Event, Pod};
+use crate::objects::Event;
 use evidence::{Warnings, allocator, last_warnings, memory_limit, pod_evidence, probed, resize};
 use stage::{PodEnd, Stage};
 

@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::checks::cni::nodes::{cni_enabled, uninstalled};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::model::owners::Owner;
 use crate::model::redirection::{EXEMPT_USER, NotRedirected, not_redirected, not_redirected_by};
+use crate::objects::DaemonSet;
 use crate::objects::container::INIT_CONTAINER;
-use crate::objects::{DaemonSet, Deployment, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;

@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::checks::control_plane::installation::values;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::of_proxies;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::control_plane::components;
 use crate::model::installed::{CONTROL_PLANE_NS, control_plane_of};
-use crate::model::owners::Owner;
 use crate::objects::container::DESTINATION_ADDRESS;
-use crate::objects::{Deployment, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;

@@ -2,10 +2,9 @@
 
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::{Maker, makers, running_pods};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, Severity};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::refusal::LINKERDS;
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// The proxy's ports: purpose, annotation and chart value that change them, and default.

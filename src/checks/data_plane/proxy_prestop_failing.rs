@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
 use crate::model::events;
-use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Event, Pod, ReplicaSet};
+use crate::objects::{Event, ReplicaSet};
 
 /// Maximum age of an event.
 const RECENT: SignedDuration = SignedDuration::from_hours(1);

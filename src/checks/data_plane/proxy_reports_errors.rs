@@ -1,8 +1,8 @@
 //! `proxy-reports-errors`: a proxy's log or last output contains known errors.
 
 use super::{denied_clients, large_heads};
+use crate::checks::prelude::*;
 use crate::checks::reported::{log_of, meshed, proxy_logs, reported};
-use crate::checks::{Context, Judgement, Unjudged};
 use crate::objects::container::PROXY_CONTAINER;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

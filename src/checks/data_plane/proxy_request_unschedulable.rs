@@ -3,13 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::model::owners::Owner;
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::quantity;
+use crate::objects::PodSpec;
 use crate::objects::container::{Amounts, Container};
-use crate::objects::{Pod, PodSpec};
 
 /// The requests of proxies in values-ha.yaml.
 const CPU: &str = "100m";

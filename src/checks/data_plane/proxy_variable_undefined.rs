@@ -2,16 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
-use crate::checks::{Context, Judgement};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::item::{Item, Kind};
 use crate::knowledge::ProxyVariable;
-use crate::missing::Missing;
-use crate::model::owners::Owner;
 use crate::objects::container::{EnvVar, PROXY_CONTAINER, is_of_service, may_be_of_service};
-use crate::objects::{Pod, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;

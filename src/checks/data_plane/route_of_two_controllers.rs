@@ -2,9 +2,7 @@
 //! controllers act on it.
 
 use crate::checks::policy::defined;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
 use crate::objects::{GRPCRoute, HTTPRoute, Listed, POLICY_CONTROLLER, ParentRef, Route};
 
 /// The API group of Gateways.

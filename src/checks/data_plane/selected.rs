@@ -2,8 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::checks::Context;
-use crate::objects::{Pod, Service};
+use crate::checks::prelude::*;
 
 /// Pods by namespace and label, so that a lookup does not scan all pods. Consecutive replicas that share
 /// their labels are indexed once.

@@ -1,9 +1,8 @@
 //! `server-identity-refused`: a proxy rejects servers that do not have the required identity.
 
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
-use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::OutboundErrors;
 
 /// The number of quoted proxies per workload.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::checks::multicluster::links::is_mirror;
 use crate::checks::no_endpoint;
+use crate::checks::prelude::*;
 use crate::checks::reported::{FailedCall, failed_calls, proxy_logs};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Moment, Severity, Subject};
+use crate::finding::Moment;
 use crate::model::endpoints::NoEndpoint;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Deployment, EndpointSlice, Kind, Pod, Service, StatefulSet};
+use crate::objects::{EndpointSlice, StatefulSet};
 
 /// The number of clients whose log lines are quoted.
 const QUOTED: usize = 3;

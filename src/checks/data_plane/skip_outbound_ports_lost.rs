@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::checks::control_plane::installation;
 use crate::checks::port_list::{bounds, holds};
-use crate::checks::{Context, Judgement, Unjudged, Verdict, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::model::owners::Owner;
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::skipped::OUT;
-use crate::objects::{Kind, Pod};
 
 const KEY: &str = OUT.annotation();
 /// The chart value with the list, and its default since 2.9.

@@ -2,9 +2,8 @@
 //! trust domain.
 
 use crate::checks::control_plane::installation::of_control_plane;
-use crate::checks::{Context, Judgement, Verdict, restart};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::objects::Pod;
+use crate::checks::prelude::*;
+use crate::checks::restart;
 use crate::objects::container::{COLLECTOR_NAME, LOCAL_NAME};
 
 /// The id of the defect, which ends with the first edge whose chart writes the trust domain.

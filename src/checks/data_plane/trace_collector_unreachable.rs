@@ -3,21 +3,17 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::prelude::*;
 use crate::checks::reported::confirming;
 use crate::checks::restart::{self, Needs};
+use crate::checks::rewrite;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::Scope;
 use crate::model::endpoints::{NoEndpoint, selected};
 use crate::model::injection::INJECT;
 use crate::model::service_address::{Lookup, ServiceAddress, Services};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::container::{COLLECTOR_ADDRESS, COLLECTOR_NAME};
-use crate::objects::{
-    ConfigMap, DaemonSet, Deployment, EndpointSlice, Kind, Pod, Service, ServicePort, StatefulSet,
-};
+use crate::objects::{DaemonSet, EndpointSlice, ServicePort, StatefulSet};
 
 /// Chart value with the address of the collector.
 const ENDPOINT: &str = "proxy.tracing.collector.endpoint";

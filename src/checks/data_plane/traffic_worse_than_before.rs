@@ -4,14 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::checks::diagnosed::{grown, metrics_missing, proxies};
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{meshdoctor, own};
-use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::proxy_metrics::ProxyMetrics;
-use crate::model::owners::Owner;
 use crate::model::traffic::{EarlierTraffic, MEANINGS, Requests, WorkloadTraffic};
-use crate::objects::Pod;
 
 /// The id of this check.
 pub(in crate::checks) const ID: &str = "traffic-worse-than-before";

@@ -4,14 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::opaque::{self, Opaque};
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::rehearsal::CHART;
 pub(in crate::checks) use crate::model::redirection::inbound_port;
 use crate::model::skipped::{IN, passes_by};
 use crate::model::transport::{self, HEADER, MODE};
 use crate::network_policy::{Match, Port, Ports, Rule, Which};
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{ConfigMap, Pod};
 
 /// The proxy's own ports, which do not belong to the application.
 pub(super) const OWN: [u16; 3] = [4143, 4190, 4191];

@@ -4,13 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::{Maker, makers};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::EXTENSION_LABEL;
-use crate::model::owners::Owner;
-use crate::objects::{Pod, ServiceAccount};
+use crate::objects::ServiceAccount;
 
 /// The account of pods that name none; its controller creates it again.
 const DEFAULT: &str = "default";

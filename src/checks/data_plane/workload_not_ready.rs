@@ -5,13 +5,10 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::dates::span;
-use crate::checks::{Context, Judgement};
-use crate::command::{Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy};
+use crate::checks::prelude::*;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{DaemonSet, Deployment, Pod, ReplicaSet, StatefulSet, Workload};
+use crate::objects::{DaemonSet, ReplicaSet, StatefulSet};
 
 /// How long a workload may be without a ready pod: rollouts and pulls of large images take less.
 const LIMIT: SignedDuration = SignedDuration::from_mins(15);

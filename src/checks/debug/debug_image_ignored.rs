@@ -4,17 +4,13 @@ use std::collections::BTreeSet;
 
 use super::requested_image::{ChartImage, Runs, SWITCH, Wanted};
 use crate::checks::control_plane::installation::config;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade;
 use crate::checks::written::{AnnotatedObjects, AnnotationReader, MAKE_PODS, go_bool, values};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::item::Kind;
 use crate::knowledge::KeyStatus;
-use crate::model::owners::Owner;
-use crate::objects::Pod;
 use crate::objects::container::DEBUG_CONTAINER;
-use crate::version::{Contains, LinkerdVersion};
+use crate::version::Contains;
 
 /// The row of the releases table with the affected releases.
 const DEFECT: &str = "debug-image-ignored";

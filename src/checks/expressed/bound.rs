@@ -9,15 +9,14 @@ use serde_json::{Map, Value, json};
 use crate::chart::values::Values;
 use crate::checks::admission::Rules;
 use crate::checks::control_plane::installation::installed;
-use crate::checks::{Context, policy};
+use crate::checks::policy;
+use crate::checks::prelude::*;
 use crate::expression::{Known, KnownPorts, NoValue, Scope};
-use crate::fetched::Why;
-use crate::finding::Subject;
-use crate::item::{Kind, Scope as Place};
+use crate::item::Scope as Place;
 use crate::model::injection::{Admission, Decision, INJECT, effective};
 use crate::model::owners::Owners;
 use crate::model::policy::{Authorization, Inbound, TakenBy, Who, Workload};
-use crate::objects::{ConfigMap, Namespace, Pod, PodSpec, PodTemplate};
+use crate::objects::{PodSpec, PodTemplate};
 use crate::redact;
 
 /// The annotation that sets the default inbound policy, for ports that no Server selects.

@@ -10,7 +10,7 @@ use std::sync::{PoisonError, RwLock};
 
 use super::{Check, Parsed, all};
 use crate::card::{Card, Case};
-use crate::item::{Item, Kind, Scope};
+use crate::checks::prelude::*;
 use crate::markdown::MarkdownError;
 use crate::model::policy::POLICY_KINDS;
 use crate::objects::is_built_in;

@@ -11,14 +11,12 @@ use serde_json::Value;
 use super::bound::{Bindings, EvidenceNeeds};
 use super::written::{FieldPath, as_written};
 use crate::card::none_of_the_name;
+use crate::checks::policy;
+use crate::checks::prelude::*;
 use crate::checks::unjudged::Unjudged;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, policy};
 use crate::expression::{Expression, NoValue, Scope};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::{Item, Kind};
-use crate::objects::{CustomResourceDefinition, Namespace, is_built_in, is_undefined};
+use crate::objects::{CustomResourceDefinition, is_built_in, is_undefined};
 use step::ExpressedStep;
 
 /// Maximum number of objects named for one reason.

@@ -2,11 +2,8 @@
 
 use super::{absent, reinstall};
 use crate::checks::grace::spared;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
-use crate::item::{EXTENSION_LABEL, Extension};
-use crate::objects::{Deployment, Namespace};
+use crate::checks::prelude::*;
+use crate::item::EXTENSION_LABEL;
 
 /// Reports namespaces with the label of an extension but no pod of it. `rows` are the failing rows of
 /// `linkerd check`. Reads `namespaces` and `deployments.apps`.

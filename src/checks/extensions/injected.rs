@@ -1,15 +1,12 @@
 //! Checks whether the pods of an extension have a proxy.
 
 use super::{by_owner, installed_in, names, own};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Tie};
-use crate::item::Extension;
+use crate::checks::rewrite;
 use crate::model::injection::{Admission, Decision, INJECT, Level, Skip, WEBHOOKS_LABEL};
-use crate::model::owners::{self, Owner};
+use crate::model::owners;
 use crate::model::pod_status;
-use crate::objects::{Namespace, Pod};
 
 /// The consequences for an extension without proxies, and the rows that fail in addition to the card's first.
 pub(in crate::checks) struct Unmeshed {

@@ -19,13 +19,8 @@ pub(super) use versions::{cli, outdated};
 
 use std::collections::BTreeMap;
 
-use super::{Context, Unjudged};
-#[cfg(doc)]
-use crate::item::Scope;
-use crate::item::{EXTENSION_LABEL, Extension};
-use crate::missing::Missing;
-use crate::model::owners::Owner;
-use crate::objects::{Namespace, Pod};
+use crate::checks::prelude::*;
+use crate::item::EXTENSION_LABEL;
 
 /// The namespace of an extension: the one with its label, or, of several, the one that named objects were
 /// read from (see [`Scope::Extension`]). `None` if no namespace has the label. Reads `namespaces`.

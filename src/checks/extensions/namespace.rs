@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{absent, extension_namespace, reinstall_with};
+use crate::checks::prelude::*;
 use crate::checks::upgrade;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Arg, helm_set, kubectl};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::{EXTENSION_LABEL, Extension};
-use crate::objects::{Deployment, Pod, Workload};
+use crate::command::helm_set;
+use crate::item::EXTENSION_LABEL;
 
 /// The Job of the charts that labels the namespace.
 const JOB: &str = "namespace-metadata";

@@ -4,15 +4,11 @@ use super::running::{evicted, status};
 use super::{by_owner, is_installing, names};
 use crate::certificates::BundlePrint;
 use crate::checks::grace::spared;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, in_force, written};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::Extension;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::pod_status::{counts_as_unwell, unhealthy};
-use crate::objects::Pod;
 use crate::objects::container::TRUST_ANCHORS;
 
 /// Reports meshed pods in the namespaces that do not run, whose proxy is not ready, or whose trust anchors

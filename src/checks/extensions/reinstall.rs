@@ -2,16 +2,14 @@
 //! from metadata of the extension's Deployments; if it is unknown, the step states this. No values change:
 //! the step warns about options that the CLI resets.
 
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{if_chart_known, installed_chart};
 use crate::checks::upgrades::mirrors;
-use crate::command::{Arg, Call, Command, Line, helm, kubectl, linkerd};
-use crate::finding::{Remedy, StepKind};
-use crate::item::{EXTENSION_LABEL, Extension};
+use crate::command::{Call, Line, helm, linkerd};
+use crate::item::EXTENSION_LABEL;
 use crate::model::control_plane::CREATED_BY;
 use crate::model::managed_by::{Installer, ManagedBy, Release};
-use crate::objects::{Deployment, Workload};
-use crate::version::{Channel, LinkerdVersion};
+use crate::version::Channel;
 
 /// Adds the step that reinstalls an extension; `why` follows its name. Reads `deployments.apps`, if
 /// available.

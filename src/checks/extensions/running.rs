@@ -3,16 +3,10 @@
 use super::{by_owner, installed_in, is_installing, names, own, reinstall};
 use crate::checks::control_plane::failing::failing;
 use crate::checks::grace::spared;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Extension;
-use crate::missing::Missing;
-use crate::model::owners::Owner;
+use crate::checks::prelude::*;
 use crate::model::pod_status::{UnhealthyReason, counts_as_unwell, label, unhealthy};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::{ContainerStatus, Terminated};
-use crate::objects::{Deployment, Pod, Workload};
 
 /// Labels whose value names a component.
 const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"];

@@ -2,15 +2,12 @@
 //! operator's linkerd CLI.
 
 use super::{by_owner, names};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::versions::compared::{Same, differs, tag};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::item::Extension;
 use crate::model::control_plane::{installed, proxy_version};
 use crate::model::pod_status::label;
-use crate::objects::{Deployment, Pod};
-use crate::version::{ImageRef, LinkerdVersion};
+use crate::version::ImageRef;
 
 /// Reports proxies of another release than the expected one (`--expected-version`) or else the control
 /// plane's. Reads `pods`, `deployments.apps` if no release is given, and, if available, `replicasets.apps`

@@ -1,10 +1,9 @@
 //! Pods that a policy engine's webhook rejects because of injected containers: recognizes the relevant part
 //! of the answer and builds the remedy.
 
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::command::{Arg, kubectl, program};
-use crate::finding::{Remedy, StepKind};
+use crate::command::program;
 use crate::model::injection::INJECT;
 use crate::model::refusal::{LINKERDS, about_linkerds, names_linkerds};
 use crate::objects::PodSpec;

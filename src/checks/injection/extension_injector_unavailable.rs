@@ -3,15 +3,12 @@
 use serde_json::json;
 
 use crate::checks::grace::spared;
+use crate::checks::prelude::*;
 use crate::checks::serving::component_missing;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
-use crate::item::{EXTENSION_LABEL, Kind};
+use crate::item::EXTENSION_LABEL;
 use crate::objects::{
-    Deployment, EndpointSlice, MutatingWebhookConfiguration, Namespace, Pod, ServiceReference, Webhook,
-    WebhookConfiguration, Workload,
+    EndpointSlice, MutatingWebhookConfiguration, ServiceReference, Webhook, WebhookConfiguration,
 };
 
 /// The injectors of extensions: the Service and Deployment of each, its name in messages, the effect on pods, and

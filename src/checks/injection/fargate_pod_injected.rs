@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Remedy};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::injection::INJECT;
-use crate::model::owners::Owner;
-use crate::objects::Pod;
 use crate::objects::container::INIT_CONTAINER;
 
 /// Label that EKS adds to pods that a Fargate profile selects.

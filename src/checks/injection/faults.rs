@@ -1,8 +1,8 @@
 //! Errors that keep pods from being injected although they request a proxy, for commands that answer a single question.
 
+use crate::checks::prelude::*;
 use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::{Check, Settings, certificates, control_plane, evaluate, versions};
-use crate::finding::{Finding, Severity, Subject};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 

@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 
 use super::unmeshed::counts;
 use crate::annotations::VELERO_HOOKS;
+use crate::checks::prelude::*;
 use crate::checks::rewrite::{self, KeyChange};
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::model::owners::Owner;
 use crate::model::refusal::LINKERDS;
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// Maximum number of quoted pods per workload.

@@ -4,12 +4,10 @@
 use super::passed_over::passed_over;
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::Maker;
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, Severity};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::item::EXTENSION_LABEL;
 use crate::model::injection::{INJECT, Level, Skip};
-use crate::model::owners::Owner;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rules = Rules::from_context(ctx)?;

@@ -4,16 +4,12 @@
 use std::collections::BTreeMap;
 
 use super::unmeshed::{CREATED_ONLY, counts};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::of_proxies;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::item::Scope;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::Owner;
+use crate::objects::TOKEN_VOLUME;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{ConfigMap, Pod, TOKEN_VOLUME};
 
 /// The audience that identity requires of tokens.
 const AUDIENCE: &str = "identity.l5d.io";

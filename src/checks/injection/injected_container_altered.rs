@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use super::other_webhooks::OtherWebhooks;
 use super::unmeshed::{CREATED_ONLY, counts};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::Owner;
 use crate::model::pod_status::unhealthy;
+use crate::objects::END_ENTITY_VOLUME;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
-use crate::objects::{END_ENTITY_VOLUME, Pod};
 
 /// Pods with evidence of the changes in them.
 type Altered<'a> = Vec<(&'a Pod, Vec<Evidence>)>;

@@ -3,8 +3,7 @@
 
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::makers;
-use crate::checks::{Context, Judgement};
-use crate::finding::Remedy;
+use crate::checks::prelude::*;
 
 /// Maximum length of the value of a label.
 const MOST: usize = 63;

@@ -2,12 +2,9 @@
 
 use super::unmeshed::{injector_webhook, once_it_answers};
 use crate::certificates::{Certificate, from_base64_pool};
+use crate::checks::prelude::*;
 use crate::checks::reported::logged_by;
 use crate::checks::serving::{self, Refusal, both_sides, bundle_step, silent_injector};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::fetched::Why;
-use crate::finding::{Finding, Subject};
-use crate::item::{Item, Kind, Scope};
 use crate::model::injection::SERVICE;
 use crate::objects::{Secret, Webhook, WebhookConfiguration};
 

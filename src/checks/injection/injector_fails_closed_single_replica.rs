@@ -2,12 +2,11 @@
 //! runs injectors, is down.
 
 use super::unmeshed::injector_webhook;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::{Component, components};
 use crate::model::installed::COMPONENT;
-use crate::objects::{Deployment, Node, Pod, ValidatingWebhookConfiguration, Webhook, Workload};
+use crate::objects::{ValidatingWebhookConfiguration, Webhook};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.partial_list::<Deployment>();

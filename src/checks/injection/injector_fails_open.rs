@@ -6,21 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::presence::Presence;
 use super::unmeshed::{RequestTime, Unmeshed, injector_webhook, renewals, unmeshed};
 use crate::checks::certificates::later;
+use crate::checks::prelude::*;
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::viz::egress_is_down;
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::{Arg, kubectl, own};
-use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind, Subject};
+use crate::command::own;
+use crate::finding::Moment;
 use crate::model::control_plane::{Component, components};
 use crate::model::downtime::Downtime;
 use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
-use crate::model::owners::Owner;
-use crate::objects::{
-    Deployment, Event, Kind, Namespace, Node, Pod, ReplicaSet, Webhook, WebhookConfiguration,
-};
+use crate::objects::{Event, ReplicaSet, Webhook, WebhookConfiguration};
 
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;

@@ -8,17 +8,11 @@ use super::passed_over::{PassedOver, passed_over};
 use super::unmeshed::{CREATED_ONLY, counts};
 use crate::checks::admission::{AKS_LABELS, Rules};
 use crate::checks::pod_owners::{Maker, makers};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Item, Kind};
-use crate::missing::Missing;
 use crate::model::injection::{Clause, Decision, INJECT, Level, Matched, Skip};
-use crate::model::owners::Owner;
-use crate::objects::{Namespace, Pod, WebhookConfiguration};
+use crate::objects::WebhookConfiguration;
 
 /// The annotation that states what added a proxy, and the beginning of its value if it was the injector.
 const CREATED_BY: &str = "linkerd.io/created-by";

@@ -1,16 +1,15 @@
 //! `injector-unavailable`: no proxy injector is ready.
 
 use super::unmeshed::{RequestTime, injector_webhook, restart_unmeshed, start_unmeshed, unmeshed};
+use crate::checks::prelude::*;
 use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind, Subject};
+use crate::finding::Moment;
 use crate::model::control_plane::{Component, components};
 use crate::model::injection::SERVICE;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
-use crate::objects::{Deployment, EndpointSlice, Namespace, Pod, ReplicaSet, Webhook, WebhookConfiguration};
+use crate::objects::{EndpointSlice, ReplicaSet, Webhook, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let webhook = injector_webhook(ctx);

@@ -3,11 +3,9 @@
 
 use super::unmeshed::{injector_webhook, restart_unmeshed};
 use crate::checks::control_plane::installation::{renamed, unmarked};
+use crate::checks::prelude::*;
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::Kind;
 
 /// The configuration's name in the charts.
 const CONFIGURATION: &str = "linkerd-proxy-injector-webhook-config";

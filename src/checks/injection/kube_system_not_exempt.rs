@@ -4,12 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::unmeshed::injector_webhook;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::injection::{Admission, Decision, Skip, WEBHOOKS_LABEL as EXEMPT};
-use crate::objects::{DaemonSet, Deployment, Namespace, WebhookConfiguration, Workload};
+use crate::objects::{DaemonSet, WebhookConfiguration};
 
 const SYSTEM: &str = "kube-system";
 /// Network plugins, by the names of their DaemonSets.

@@ -5,11 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::admission::{Rules, Setting};
 use crate::checks::pod_owners::Maker;
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::checks::words::some;
-use crate::checks::{Context, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::injection::Decision;
 use crate::model::quantity;
 use crate::objects::{LimitRange, RangeLimit};

@@ -2,13 +2,10 @@
 //! linkerd-cni.
 
 use super::unmeshed::injector_webhook;
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::kubectl;
-use crate::finding::Subject;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::checks::prelude::*;
 use crate::model::cni::is_installer;
 use crate::model::injection::{Admission, Decision, Skip, WEBHOOKS_LABEL};
-use crate::objects::{DaemonSet, Namespace};
+use crate::objects::DaemonSet;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespaces = ctx.partial_list::<Namespace>();

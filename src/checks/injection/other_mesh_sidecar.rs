@@ -7,16 +7,11 @@ use super::passed_over::{PassedOver, passed_over};
 use super::unmeshed::counts;
 use crate::annotations::AMBIENT_REDIRECTION;
 use crate::checks::admission::Rules;
+use crate::checks::prelude::*;
 use crate::checks::restart::of_namespaces;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::Kind;
-use crate::missing::Missing;
 use crate::model::injection::{INJECT, Skip};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::Owner;
-use crate::objects::{Meta, MutatingWebhookConfiguration, Namespace, Pod, Webhook};
+use crate::objects::{MutatingWebhookConfiguration, Webhook};
 
 /// The name of Istio's webhooks.
 const OF_ISTIO: &str = "sidecar-injector.istio.io";

@@ -1,11 +1,9 @@
 //! Mutating webhooks other than the injector that change new pods of a namespace.
 
 use super::unmeshed::injector_webhook;
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::finding::Evidence;
-use crate::missing::Missing;
-use crate::objects::{MutatingWebhookConfiguration, Namespace};
+use crate::objects::MutatingWebhookConfiguration;
 
 /// Maximum number of webhooks that are named.
 const NAMED: usize = 6;

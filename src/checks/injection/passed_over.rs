@@ -1,11 +1,9 @@
 //! Pods and templates that request a proxy but get none by the injector's own rules: its webhook's
 //! selectors exclude them, or the injector skips such pods. Shared by several checks.
 
-use crate::checks::Context;
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::{Maker, makers};
-use crate::finding::Evidence;
-use crate::missing::Missing;
+use crate::checks::prelude::*;
 use crate::model::injection::{Decision, INJECT, Level, Skip};
 use crate::model::installed::COMPONENT;
 

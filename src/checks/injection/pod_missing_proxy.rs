@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 use super::presence::Presence;
 use super::skipped::skipped;
 use super::unmeshed::{CREATED_ONLY, RequestTime, Unmeshed, are_predicted, injector_webhook, unmeshed};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::serving::silent_injector;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{kubectl, own};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::command::own;
 use crate::item::EXTENSION_LABEL;
 use crate::model::injection::INJECT;
-use crate::model::owners::Owner;
 use crate::objects::service::{EXPORTED, MIRRORS_CLUSTER};
-use crate::objects::{Link, Namespace, Pod, Service, Webhook, WebhookConfiguration};
+use crate::objects::{Link, Webhook, WebhookConfiguration};
 
 /// The annotation of a gateway's pods.
 const ENABLE_GATEWAY: &str = "config.linkerd.io/enable-gateway";

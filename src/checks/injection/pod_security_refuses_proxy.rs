@@ -5,18 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::{Maker, makers};
+use crate::checks::prelude::*;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::{Kind, Scope};
-use crate::missing::Missing;
 use crate::model::injection::{Decision, INJECT};
 use crate::model::refusal::{Refusal, names_linkerds};
 use crate::objects::container::INIT_CONTAINER;
-use crate::objects::{ConfigMap, Namespace, Pod};
 
 /// The label with the level that a namespace enforces.
 const ENFORCE: &str = "pod-security.kubernetes.io/enforce";

@@ -8,18 +8,16 @@ use super::other_webhooks::OtherWebhooks;
 use crate::checks::admission::Rules;
 use crate::checks::jaeger::jaeger_injector_conflict::{VOLUME, injector, removed};
 use crate::checks::native_sidecar::decided_by;
+use crate::checks::prelude::*;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::{
     annotation_denied, component_missing, silent_injector, values_unreadable, volume_added_twice,
 };
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::cni;
 use crate::model::injection::Decision;
 use crate::model::refusal::{Refusal, Trouble, names_linkerds, unstated_by_linkerd};
-use crate::objects::{MutatingWebhookConfiguration, Pod, Webhook, WebhookConfiguration};
+use crate::objects::{MutatingWebhookConfiguration, Webhook, WebhookConfiguration};
 
 /// The file with the chart's values, which the injector names if it cannot read them.
 const VALUES: &str = "/var/run/linkerd/config/values";

@@ -4,12 +4,11 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::unmeshed::Unmeshed;
-use crate::checks::Context;
-use crate::finding::Evidence;
+use crate::checks::prelude::*;
 use crate::model::control_plane::{components, running};
 use crate::model::events;
 use crate::model::installed::COMPONENT;
-use crate::objects::{Deployment, Event, Pod, ReplicaSet, WebhookConfiguration};
+use crate::objects::{Event, ReplicaSet, WebhookConfiguration};
 
 /// The event of a pod that got a proxy, and that of another pod; the injector emits one of them for the owner of each
 /// pod that it receives.

@@ -8,17 +8,13 @@ use super::pods_refused::is_meshed;
 use super::proxy_resources::{MeshSettings, stated_by};
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::{Maker, makers};
+use crate::checks::prelude::*;
 use crate::checks::quota::counts_running_pods;
 use crate::checks::refused::{Refused, refused};
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::Kind;
-use crate::missing::Missing;
 use crate::model::injection::Decision;
 use crate::model::refusal::{Refusal, unstated_by_linkerd};
 use crate::objects::container::Container;
-use crate::objects::{LimitRange, Pod, ResourceQuota};
+use crate::objects::{LimitRange, ResourceQuota};
 
 /// Maximum number of quoted rejections or workloads.
 const QUOTED: usize = 3;

@@ -4,12 +4,9 @@
 use std::collections::BTreeSet;
 
 use crate::chart::values::Values;
-use crate::checks::Context;
-use crate::finding::Evidence;
-use crate::item::Scope;
-use crate::missing::Missing;
+use crate::checks::prelude::*;
 use crate::model::injection::effective;
-use crate::objects::{ConfigMap, Container, LimitRange, Meta, Namespace};
+use crate::objects::{Container, LimitRange};
 
 /// The settings of a quota's resource for proxies.
 #[derive(Debug)]

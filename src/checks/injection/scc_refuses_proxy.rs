@@ -7,14 +7,11 @@ use super::pods_refused::is_meshed;
 use crate::annotations::UID_RANGE;
 use crate::checks::admission::Rules;
 use crate::checks::pod_owners::{Maker, makers};
+use crate::checks::prelude::*;
 use crate::checks::refused::{Refused, refused};
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Kind, Scope};
 use crate::model::injection::{Decision, effective};
 use crate::model::refusal::Refusal;
-use crate::objects::{ClusterRoleBinding, ConfigMap, Namespace, Pod, RoleBinding};
+use crate::objects::{ClusterRoleBinding, RoleBinding};
 
 /// The proxy's default uid.
 const UID: i64 = 2102;

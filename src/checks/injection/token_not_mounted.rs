@@ -7,14 +7,10 @@ use super::injector_not_called::restart;
 use super::passed_over::passed_over;
 use super::unmeshed::{CREATED_ONLY, counts};
 use crate::checks::admission::Rules;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::item::Scope;
 use crate::model::injection::{Decision, INJECT, Level, Skip, stored_without_token};
-use crate::model::owners::Owner;
-use crate::objects::{ConfigMap, Pod};
 
 const MESSAGE: &str = "injection is requested, but the pods mount no service account token, which their \
     proxy needs for identity. The injector skips them, so they run outside the mesh";

@@ -3,18 +3,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
-use crate::command::{kubectl, meshdoctor};
-use crate::finding::{Remedy, Step, Tie};
-use crate::item::{EXTENSION_LABEL, Kind, Scope};
-use crate::missing::Missing;
+use crate::command::meshdoctor;
+use crate::finding::Step;
+use crate::item::EXTENSION_LABEL;
 use crate::model::injection::{Admission, Decision, INJECT, Level, stored_without_token, webhook};
-use crate::model::owners::{self, Owner};
-use crate::objects::{
-    ConfigMap, Job, Meta, MutatingWebhookConfiguration, Namespace, Pod, ReplicaSet, Webhook,
-    WebhookConfiguration, Workload,
-};
+use crate::model::owners;
+use crate::objects::{Job, MutatingWebhookConfiguration, ReplicaSet, Webhook, WebhookConfiguration};
 
 /// A pod that requests a proxy and has none.
 pub(super) struct Unmeshed<'a> {

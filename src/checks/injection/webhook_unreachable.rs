@@ -7,19 +7,15 @@ use super::presence::Presence;
 use super::skipped::skipped;
 use super::unmeshed::{RequestTime, counts, restart_unmeshed, unmeshed};
 use crate::checks::admission::Rules;
+use crate::checks::prelude::*;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::silent_injector;
-use crate::checks::{Context, Judgement};
-use crate::command::{kubectl, program};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::Kind;
+use crate::command::program;
 use crate::model::control_plane::serving;
 use crate::model::events;
 use crate::model::moments;
 use crate::model::refusal::{self, Refusal, Trouble};
-use crate::objects::{
-    EndpointSlice, Event, Namespace, Node, Pod, ValidatingWebhookConfiguration, Webhook, WebhookConfiguration,
-};
+use crate::objects::{EndpointSlice, Event, ValidatingWebhookConfiguration, Webhook, WebhookConfiguration};
 
 /// Maximum number of quoted rejections.
 const QUOTED: usize = 3;

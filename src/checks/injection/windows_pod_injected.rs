@@ -2,12 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Remedy};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::injection::INJECT;
-use crate::model::owners::Owner;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
-use crate::objects::{Node, Pod};
 
 /// The label of a node's operating system, and its value for Windows.
 const OS: &str = "kubernetes.io/os";

@@ -3,13 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::unmeshed::counts;
+use crate::checks::prelude::*;
 use crate::checks::serving::silent_injector;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::injection::INJECT;
-use crate::model::owners::{Owner, generation};
-use crate::objects::Pod;
+use crate::model::owners::generation;
 
 #[derive(Default)]
 struct Halves<'a> {

@@ -1,13 +1,8 @@
 //! `jaeger-injector-conflict`: the injector adds the volume of traces, and the injector of jaeger adds it again.
 
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::{Kind, Scope};
+use crate::checks::prelude::*;
 use crate::model::control_plane::installed;
-use crate::objects::{
-    ConfigMap, Deployment, EndpointSlice, MutatingWebhookConfiguration, Webhook, WebhookConfiguration,
-};
+use crate::objects::{EndpointSlice, MutatingWebhookConfiguration, Webhook, WebhookConfiguration};
 use crate::version::{Contains, EdgeTag, Introduced};
 
 /// The volume that both injectors add.

@@ -1,8 +1,7 @@
 //! `jaeger-pods-not-injected`: pods of jaeger run without a proxy.
 
 use crate::checks::extensions::{self, Unmeshed};
-use crate::checks::{Context, Judgement};
-use crate::item::Extension;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let unmeshed = Unmeshed {

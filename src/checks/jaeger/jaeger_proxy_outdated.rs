@@ -1,8 +1,7 @@
 //! `jaeger-proxy-outdated`: proxies of jaeger are not of the expected release.
 
 use crate::checks::extensions::{installed_in, outdated};
-use crate::checks::{Context, Judgement};
-use crate::item::Extension;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = installed_in(ctx, Extension::Jaeger)?;

@@ -4,13 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::links::{field, link_again, links, no_links, subject};
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Restarts};
-use crate::item::{Kind, usual_credentials};
-use crate::missing::Missing;
-use crate::objects::{Link, Secret, Service};
+use crate::finding::Restarts;
+use crate::item::usual_credentials;
+use crate::objects::{Link, Secret};
 
 /// The type of a Secret with the kubeconfig of another cluster.
 const TYPE: &str = "mirror.linkerd.io/remote-kubeconfig";

@@ -2,11 +2,9 @@
 //! endpoints have no host names.
 
 use super::exports::through_gateway;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
+use crate::checks::prelude::*;
+use crate::objects::EndpointSlice;
 use crate::objects::service::EXPORTED;
-use crate::objects::{EndpointSlice, Kind, Pod, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.partial_list::<Service>()?;

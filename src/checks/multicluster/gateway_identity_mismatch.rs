@@ -1,9 +1,7 @@
 //! `gateway-identity-mismatch`: a Link expects its gateway under a name that the other cluster does not give.
 
 use super::links::{field, link_again, links, subject};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy};
-use crate::item::Kind;
+use crate::checks::prelude::*;
 
 /// The annotation with the trust domain of the other cluster.
 const TRUST_DOMAIN: &str = "multicluster.linkerd.io/trust-domain";

@@ -5,14 +5,12 @@ use super::links::{
     mirrors_of, other_cluster, subject, with_endpoints, with_single_controller,
 };
 use crate::checks::grace::spared;
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy};
 use crate::item::Program;
 use crate::item::answer::runs;
 use crate::knowledge::MirrorKind;
-use crate::objects::{EndpointSlice, Link, Pod, Service};
+use crate::objects::{EndpointSlice, Link};
 use crate::version::Contains;
 
 /// Maximum number of quoted mirrors.

@@ -2,9 +2,8 @@
 //! serve.
 
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
-use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::InboundErrors;
 
 /// The number of quoted series per workload.

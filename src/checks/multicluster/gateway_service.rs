@@ -5,18 +5,15 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::checks::Context;
 use crate::checks::data_plane::inbound_port;
 use crate::checks::network_policies::{self, PeerSelector};
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::knowledge::go_duration;
 use crate::model::injected::go_bool;
 use crate::network_policy::{DecidedBy, Direction, Peer, Policies, Port, Verdict};
+use crate::objects::ServicePort;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Pod, Service, ServicePort, Workload};
 
 /// Maximum number of quoted Services.
 const NAMED: usize = 3;

@@ -10,14 +10,12 @@ use super::gateway_service::{self, Fault, GATEWAY, IDENTITY, is_gateway};
 use crate::checks::extensions::{installed_in, is_installing, reinstall};
 use crate::checks::grace::spared;
 use crate::checks::network_policies;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::checks::prelude::*;
+use crate::item::EXTENSION_LABEL;
 use crate::model::events;
 use crate::model::pod_status::{UnhealthyReason, label, unhealthy};
 use crate::network_policy::Policies;
-use crate::objects::{Deployment, Event, Pod, Service, Texts, Workload};
+use crate::objects::{Event, Texts};
 
 /// Time that a load balancer may need to get an address.
 const PROVISIONING: SignedDuration = SignedDuration::from_mins(15);

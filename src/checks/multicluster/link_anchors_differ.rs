@@ -8,13 +8,11 @@ use crate::checks::certificates::remedy::{
     add_to_bundle, put_bundle, read_bundle, restart_control_plane, restart_meshed,
 };
 use crate::checks::control_plane::installation::config;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::upgrade::CURRENT_BUNDLE;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::item::{Program, Scope};
-use crate::objects::{ConfigMap, Link};
+use crate::item::Program;
+use crate::objects::Link;
 
 /// The bundle of the other cluster.
 const THEIRS: &str = "bundle-other.crt";

@@ -3,15 +3,11 @@
 use super::links::{LINK_CRD, deleted_again};
 use crate::checks::extensions::{created_by, installed_in, label_or_install, reinstall};
 use crate::checks::grace::spared;
+use crate::checks::prelude::*;
 use crate::checks::upgrades::release;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::{EXTENSION_LABEL, Extension, Kind};
-use crate::missing::Missing;
+use crate::item::EXTENSION_LABEL;
 use crate::model::control_plane::installed;
-use crate::objects::{CustomResourceDefinition, Deployment, Namespace, Unserved};
-use crate::version::LinkerdVersion;
+use crate::objects::{CustomResourceDefinition, Unserved};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let definitions = ctx.complete_list::<CustomResourceDefinition>()?;

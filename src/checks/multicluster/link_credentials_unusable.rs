@@ -2,14 +2,10 @@
 //! is unusable.
 
 use super::links::{Controllers, field, link_again, links, release, subject};
-use crate::checks::{Context, Judgement};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::item::Item;
-use crate::item::Kind;
-use crate::objects::{Deployment, Link};
+use crate::checks::prelude::*;
+use crate::objects::Link;
 use crate::redact::{KUBECONFIG, RemoteAccess};
-use crate::version::{Contains, LinkerdVersion};
+use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;

@@ -7,15 +7,13 @@ use jiff::SignedDuration;
 
 use super::links::{chart_makes_controllers, field, link_again, links, subject};
 use crate::checks::policy::applied;
+use crate::checks::prelude::*;
 use crate::checks::reported::confirming;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Applies, Evidence, Remedy, Severity};
-use crate::item::Kind;
+use crate::finding::Applies;
 use crate::knowledge::go_duration;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::service::MIRRORS_CLUSTER;
-use crate::objects::{LabelSelector, Link, Pod};
+use crate::objects::{LabelSelector, Link};
 use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

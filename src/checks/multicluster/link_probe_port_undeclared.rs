@@ -2,11 +2,8 @@
 
 use super::links::{field, gateways, links, subject};
 use crate::checks::control_plane::installation::installed;
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Severity, StepKind};
-use crate::objects::Service;
 use crate::version::Contains;
 
 /// Number of quoted ports.

@@ -1,11 +1,10 @@
 //! `link-version-skew`: a Link was created by the CLI of another release.
 
 use super::links::{field, link_again, links, subject};
-use crate::checks::{Context, Judgement, Upgrade};
-use crate::finding::{Evidence, Finding, Remedy, Severity};
+use crate::checks::Upgrade;
+use crate::checks::prelude::*;
 use crate::model::control_plane::CREATED_BY;
 use crate::objects::Link;
-use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;

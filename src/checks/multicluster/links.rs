@@ -2,20 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::checks::prelude::*;
 use crate::checks::upgrade::guarded;
-use crate::checks::{Context, Unjudged};
-use crate::command::{Arg, Call, Line, kubectl, linkerd};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
-use crate::item::Kind;
+use crate::command::{Call, Line, linkerd};
 use crate::model::control_plane::installed;
 use crate::model::managed_by::ManagedBy;
 pub(in crate::checks) use crate::objects::service::MIRRORS_CLUSTER as CLUSTER;
 use crate::objects::service::REMOTE_DISCOVERY;
-use crate::objects::{
-    CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload, is_undefined,
-};
-use crate::version::{Contains, LinkerdVersion};
+use crate::objects::{CustomResourceDefinition, EndpointSlice, Link, is_undefined};
+use crate::version::Contains;
 
 /// The label of a mirror service.
 pub(in crate::checks) const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";

@@ -8,10 +8,9 @@ use super::links::{
     no_links, subject,
 };
 use crate::checks::grace::spared;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Restarts};
-use crate::objects::{Deployment, EndpointSlice, Link, Service};
+use crate::checks::prelude::*;
+use crate::finding::Restarts;
+use crate::objects::{EndpointSlice, Link};
 
 /// Maximum number of quoted Services.
 const QUOTED: usize = 3;

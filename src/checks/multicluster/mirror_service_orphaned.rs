@@ -4,13 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::links::{CLUSTER, links, mirrors};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::Kind;
-use crate::missing::Missing;
+use crate::checks::prelude::*;
+use crate::objects::Link;
 use crate::objects::service::{LOCAL_DISCOVERY, REMOTE_DISCOVERY, REMOTE_SERVICE};
-use crate::objects::{Link, Service};
 
 /// The annotation that names the service in the other cluster.
 const REMOTE_NAME: &str = "mirror.linkerd.io/remote-svc-fq-name";

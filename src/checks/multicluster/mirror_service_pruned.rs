@@ -6,12 +6,9 @@ use std::collections::BTreeSet;
 use super::links::{CLUSTER, chart_makes_controllers, mirrors, subject};
 use crate::annotations::{ARGO_CD_INSTANCE, ARGO_CD_OPTIONS, ARGO_CD_TRACKING};
 use crate::checks::policy::defined;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
+use crate::checks::prelude::*;
 use crate::model::managed_by::ManagedBy;
-use crate::objects::{Application, ArgoApplication, Link, Meta, Service};
+use crate::objects::{Application, ArgoApplication, Link};
 use crate::version::Contains;
 
 /// The label by which Argo CD tracks objects by default before 3.0.

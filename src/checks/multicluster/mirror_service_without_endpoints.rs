@@ -2,11 +2,9 @@
 
 use super::links::{CLUSTER, is_found_over_there, mirrors, mirrors_of, with_endpoints};
 use crate::checks::grace::spared;
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::{Command, kubectl, linkerd, program};
-use crate::finding::{Evidence, Remedy, Subject};
-use crate::item::Kind;
-use crate::objects::{EndpointSlice, Meta, Service};
+use crate::checks::prelude::*;
+use crate::command::{linkerd, program};
+use crate::objects::EndpointSlice;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.partial_list::<Service>()?;

@@ -2,8 +2,7 @@
 
 use super::links::link_namespaces;
 use crate::checks::extensions::cli;
-use crate::checks::{Context, Judgement};
-use crate::item::Extension;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     cli(ctx, Extension::Multicluster, &link_namespaces(ctx)?)

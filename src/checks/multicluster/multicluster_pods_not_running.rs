@@ -4,11 +4,8 @@
 use super::exports::has_federated;
 use crate::checks::extensions::{failing_pods, installed_in, is_installing};
 use crate::checks::grace::spared;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::{EXTENSION_LABEL, Extension, Kind};
-use crate::objects::{Deployment, Meta, Pod, Service, Workload};
+use crate::checks::prelude::*;
+use crate::item::EXTENSION_LABEL;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;

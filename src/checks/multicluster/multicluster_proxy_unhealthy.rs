@@ -2,8 +2,7 @@
 
 use super::links::link_namespaces;
 use crate::checks::extensions::proxies;
-use crate::checks::{Context, Judgement};
-use crate::item::Extension;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     proxies(ctx, Extension::Multicluster, &link_namespaces(ctx)?)

@@ -4,14 +4,12 @@ use std::collections::BTreeSet;
 
 use super::exports::{evidence, of_any_kind};
 use crate::checks::extensions::{installed_in, reinstall};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::checks::prelude::*;
+use crate::item::EXTENSION_LABEL;
 use crate::knowledge::ServiceMirror;
+use crate::objects::ServiceAccount;
 use crate::objects::meta::Meta;
 use crate::objects::rbac::{AnyBinding, AnyRole, ClusterRole, ClusterRoleBinding};
-use crate::objects::{Service, ServiceAccount};
 
 /// The ConfigMap that only clusters with a link need to read.
 const CONFIG: &str = "linkerd-config";

@@ -4,14 +4,13 @@
 use std::cmp::Ordering;
 
 use super::links::{Controllers, chart_makes_controllers, links, subject, with_single_controller};
+use crate::checks::prelude::*;
 use crate::checks::upgrades::release;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::item::EXTENSION_LABEL;
 use crate::knowledge::MirrorKind;
 use crate::model::control_plane::{CREATED_BY, tag_version};
-use crate::objects::{Deployment, Link, Workload};
-use crate::version::{Contains, LinkerdVersion};
+use crate::objects::Link;
+use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.partial_list::<Deployment>()?;

@@ -4,12 +4,10 @@ use super::links::{
     CLUSTER, Controllers, ask_controller, link_in, links, mirrors_of, subject, with_controller,
 };
 use crate::checks::grace::spared;
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
-use crate::item::Kind;
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::injection::{Admission, INJECT};
-use crate::objects::{Deployment, Link, Namespace, Pod, Workload};
+use crate::objects::Link;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.partial_list::<Deployment>()?;

@@ -1,9 +1,8 @@
 //! `service-mirror-reports-errors`: the controller of a Link logs a known error, or ended with one.
 
+use crate::checks::prelude::*;
 use crate::checks::reported::{containers, of_containers};
-use crate::checks::{Context, Judgement};
-use crate::item::{EXTENSION_LABEL, Extension};
-use crate::objects::Pod;
+use crate::item::EXTENSION_LABEL;
 use crate::objects::container::PROXY_CONTAINER;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

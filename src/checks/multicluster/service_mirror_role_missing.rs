@@ -4,19 +4,16 @@
 use std::collections::HashMap;
 
 use super::links::{CLUSTER, Controllers, field, links, subject, with_controller};
+use crate::checks::prelude::*;
 use crate::checks::rewrite::is_label_value;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement};
-use crate::command::{Call, Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::Kind;
+use crate::command::Call;
 use crate::knowledge::ServiceMirror;
-use crate::missing::Missing;
 use crate::objects::meta::Meta;
 use crate::objects::rbac::{
     ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, rules_everywhere, rules_in,
 };
-use crate::objects::{Deployment, Link, ServiceAccount};
+use crate::objects::{Link, ServiceAccount};
 
 /// Maximum number of quoted Secrets.
 const NAMED: usize = 3;

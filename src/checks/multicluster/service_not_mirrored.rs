@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::links::{ask_controller, field, links, mirrors_of, subject};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy};
+use crate::checks::prelude::*;
 use crate::objects::{Condition, Link, LinkedService};
 
 /// The condition.

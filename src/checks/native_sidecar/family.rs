@@ -4,15 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::checks::prelude::*;
 use crate::checks::written::{
     AnnotatedObjects, AnnotationReader, MAKE_PODS, go_bool, is_native_sidecar_key, nothing_reads, values,
 };
-use crate::checks::{Context, Unjudged};
-use crate::finding::Evidence;
-use crate::item::Kind;
 use crate::knowledge::{KeyScope, KeysRead, Knowledge, NativeSidecar};
 use crate::model::annotated::{Annotated, Site};
-use crate::objects::Pod;
 use crate::version::Contains;
 
 /// The certainty that the installed injector does not read a key.

@@ -5,20 +5,18 @@ use super::family::Switch;
 use super::native_sidecar_kubernetes_too_old::ASKED;
 use super::wording;
 use crate::annotations::HELM_HOOK;
+use crate::checks::prelude::*;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::written::go_bool;
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, Command, helm, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
-use crate::item::Kind;
+use crate::command::helm;
 use crate::knowledge::KeyScope;
 use crate::model::annotated::Annotated;
 use crate::model::injection::INJECT;
 use crate::model::managed_by::{GitOps, ManagedBy};
-use crate::model::owners::{Owner, Owners};
+use crate::model::owners::Owners;
+use crate::objects::Job;
 use crate::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
 use crate::objects::container_status::Terminated;
-use crate::objects::{Job, Meta, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;

@@ -2,9 +2,8 @@
 //! Only these checks evaluate the keys of this family.
 
 use super::{Check, row};
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::knowledge::KeyScope;
-use crate::objects::{Meta, Namespace};
 
 mod family;
 mod job_held_by_proxy;

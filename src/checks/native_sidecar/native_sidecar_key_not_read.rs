@@ -3,12 +3,8 @@
 
 use super::family::{Fault, SidecarFault, Sure, Survey};
 use super::wording;
+use crate::checks::prelude::*;
 use crate::checks::written::AnnotationReader;
-use crate::checks::{Context, Judgement};
-use crate::fetched::Why;
-use crate::finding::{Finding, StepKind};
-use crate::item::{Item, Kind};
-use crate::missing::Missing;
 use crate::request::Request;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

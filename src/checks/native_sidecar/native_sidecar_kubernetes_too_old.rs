@@ -6,14 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::family::Survey;
 use super::wording;
 use crate::checks::control_plane::installation::config;
+use crate::checks::prelude::*;
+use crate::checks::restart;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict, restart};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
-use crate::item::{Item, Kind};
-use crate::missing::Missing;
-use crate::objects::{Node, Pod};
 use crate::request::Request;
 use crate::version::{K8sMinor, K8sVersion};
 

@@ -2,12 +2,10 @@
 
 use super::family::Switch;
 use super::wording;
+use crate::checks::prelude::*;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::written::{AnnotatedObjects, AnnotationReader, MAKE_PODS, nothing_reads, values};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind};
-use crate::item::Kind;
 use crate::model::annotated::Annotated;
 use crate::model::injection::INJECT;
 use crate::version::Contains;

@@ -8,13 +8,12 @@ use jiff::{SignedDuration, Timestamp};
 use super::family::Switch;
 use super::job_held_by_proxy::{annotate, native};
 use super::wording;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy};
+use crate::checks::prelude::*;
 use crate::knowledge::KeyScope;
-use crate::model::owners::{Owner, Owners};
+use crate::model::owners::Owners;
+use crate::objects::Job;
 use crate::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
 use crate::objects::container_status::Terminated;
-use crate::objects::{Job, Pod};
 
 /// Containers that end within this time of each other end together.
 const TOGETHER: SignedDuration = SignedDuration::from_secs(2);

@@ -1,13 +1,10 @@
 //! Message parts and remedy steps shared by the native-sidecar checks.
 
 use super::family::{SidecarFault, Survey, Switch};
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::written::{go_bool, values};
-use crate::finding::{Finding, Remedy, StepKind, Tie};
-use crate::item::Kind;
 use crate::knowledge::{KeyScope, KeyStatus, NativeSidecar};
-use crate::objects::Node;
 use crate::version::K8sVersion;
 
 /// An empty remedy of this family.

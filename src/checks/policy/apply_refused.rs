@@ -6,20 +6,15 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::survey::{about, applied, field, mend_or_delete, put, set};
+use crate::checks::Upgrade;
 use crate::checks::annotations::guess::guess;
+use crate::checks::prelude::*;
 use crate::checks::written::{AnnotationReader, of_release};
-use crate::checks::{Context, Judgement, Upgrade};
-use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, Severity};
-use crate::item::{Item, Kind};
-use crate::missing::Missing;
 use crate::model::validation::{RejectedBy, Rejection, ServerIndex, Validation};
 use crate::objects::mistyped::Mistyped;
-use crate::objects::{
-    CustomResourceDefinition, Meta, Namespace, ValidatingWebhookConfiguration, Webhook, is_undefined,
-};
+use crate::objects::{CustomResourceDefinition, ValidatingWebhookConfiguration, Webhook, is_undefined};
 use crate::request::Request;
-use crate::version::{EdgeTag, LinkerdVersion};
+use crate::version::EdgeTag;
 
 /// The kinds that have a schema or a webhook of Linkerd.
 const KINDS: [Kind; 15] = [

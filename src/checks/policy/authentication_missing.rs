@@ -6,11 +6,9 @@ use std::collections::BTreeSet;
 use super::survey::{
     Survey, about, about_authentication, about_targets, field, on, put, set, survey, test, with_noun,
 };
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Finding, Remedy};
+use crate::checks::prelude::*;
 use crate::nearest::{closest, is_slip};
-use crate::objects::{AuthorizationPolicy, Kind, Meta, TargetRef};
+use crate::objects::{AuthorizationPolicy, TargetRef};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::command::{Arg, Line, kubectl, program};
-use crate::objects::Meta;
+use crate::checks::prelude::*;
+use crate::command::{Line, program};
 
 const GROUP: &str = "policy.linkerd.io";
 

@@ -1,12 +1,12 @@
 //! The backends of routes' rules, and the Services to which the routes apply.
 
 use super::survey::{defined, existing};
-use crate::checks::{Context, Unjudged};
+use crate::checks::prelude::*;
 use crate::model::control_plane::installed;
 use crate::model::policy::Quirks;
 use crate::objects::{
-    BackendRef, Deployment, GRPCRoute, HTTPRoute, Kind, LinkerdHTTPRoute, POLICY_CONTROLLER, ParentRef,
-    Route, TCPRoute, TLSRoute,
+    BackendRef, GRPCRoute, HTTPRoute, LinkerdHTTPRoute, POLICY_CONTROLLER, ParentRef, Route, TCPRoute,
+    TLSRoute,
 };
 
 /// Namespace and name of a Service.

@@ -6,16 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::authorize;
 use super::backend_policy::behind;
 use super::survey::{rule_of, survey};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::{Command, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
+use crate::command::meshdoctor;
 use crate::item::EXTENSION_LABEL;
-use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy};
 use crate::model::skipped::{IN, skipped};
-use crate::objects::{
-    APIService, MutatingWebhookConfiguration, Pod, Service, ServicePort, ValidatingWebhookConfiguration,
-};
+use crate::objects::{APIService, MutatingWebhookConfiguration, ServicePort, ValidatingWebhookConfiguration};
 
 /// The annotation with ports that the proxy does not receive.
 const SKIP: &str = IN.annotation();

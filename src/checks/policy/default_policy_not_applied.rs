@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::survey::survey;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, Rollouts, renew};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::model::owners::Owner;
 use crate::model::policy::DefaultPolicy;
-use crate::objects::{Kind, Meta, Namespace, Pod};
 
 const KEY: &str = "config.linkerd.io/default-inbound-policy";
 

@@ -6,12 +6,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use super::scrape_refused::admin_port;
 use super::survey::survey;
 use crate::checks::diagnosed::{grown, proxies, within};
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, kubectl, linkerd};
-use crate::finding::{Evidence, Finding, Remedy};
+use crate::checks::prelude::*;
+use crate::command::linkerd;
 use crate::item::proxy_metrics::{Denied, ProxyMetrics};
 use crate::model::policy::{AuthorizedBy, Inbound, TakenBy};
-use crate::objects::Pod;
 
 /// Addresses that only networks of all addresses contain: the metrics do not name the address of the client.
 const ELSEWHERE: [IpAddr; 2] =

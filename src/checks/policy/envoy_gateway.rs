@@ -3,9 +3,8 @@
 
 use super::gateways::{of_route, pods_of};
 use super::survey::{Survey, defined, put, set};
-use crate::checks::Context;
-use crate::finding::{Evidence, Remedy, Subject};
-use crate::objects::{BackendTrafficPolicy, EnvoyProxy, Kind, Pod, Route};
+use crate::checks::prelude::*;
+use crate::objects::{BackendTrafficPolicy, EnvoyProxy, Route};
 
 /// The beginning of the controller name of Envoy Gateway.
 const CONTROLLER: &str = "gateway.envoyproxy.io/";

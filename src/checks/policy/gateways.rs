@@ -2,9 +2,9 @@
 
 use super::ingress::{identity, running};
 use super::survey::Survey;
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::model::endpoints::selects;
-use crate::objects::{Kind, ParentRef, Pod, Route, Service, ServicePort};
+use crate::objects::{ParentRef, Route, ServicePort};
 
 const GROUP: &str = "gateway.networking.k8s.io";
 /// The labels by which implementations mark a Gateway's pods: the Gateway's name and, if the pods may be in

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use super::authorize;
 use super::survey::{rule_of, survey};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::model::owners::Owner;
+use crate::checks::prelude::*;
 use crate::model::policy::{Client, Entry, Inbound, Probed, Protocol, TakenBy, http_probe};
 use crate::model::skipped::{IN, skipped};
-use crate::objects::{Container, Pod};
+use crate::objects::Container;
 
 /// The request of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

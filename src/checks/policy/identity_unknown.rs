@@ -7,16 +7,12 @@ use serde_json::json;
 
 use super::survey::{Survey, about, defined, field, on, put, set, survey, test};
 use super::workload_without_authorization::authorizations;
+use crate::checks::prelude::*;
 use crate::checks::words::workload_of;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Remedy, Severity};
 use crate::item::EXTENSION_LABEL;
 use crate::model::policy::{AuthorizedBy, Inbound};
 use crate::model::skipped::{IN, skipped};
-use crate::objects::{
-    AuthorizationPolicy, ExternalWorkload, Kind, Link, MeshTLSAuthentication, Meta, Namespace, Pod,
-    ServiceAccount,
-};
+use crate::objects::{AuthorizationPolicy, ExternalWorkload, Link, MeshTLSAuthentication, ServiceAccount};
 
 /// Maximum number of entries of an object that have findings of their own.
 const MOST: usize = 20;

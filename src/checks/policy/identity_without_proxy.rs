@@ -4,12 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{Survey, about, field, survey};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Tie};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::injection::INJECT;
-use crate::model::owners::Owner;
-use crate::objects::{Kind, MeshTLSAuthentication, Pod};
+use crate::objects::MeshTLSAuthentication;
 
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;

@@ -2,12 +2,12 @@
 
 use super::survey::Survey;
 use crate::annotations::INGRESS_CLASS;
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::model::ingress_controller::{CRD_PROVIDER, INGRESS_PROVIDER, native_by_default};
 use crate::model::injection::INJECT;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::container::boolean;
-use crate::objects::{Container, Ingress, IngressClass, Meta, Pod};
+use crate::objects::{Container, Ingress, IngressClass};
 
 const NAME: &str = "app.kubernetes.io/name";
 const COMPONENT: &str = "app.kubernetes.io/component";

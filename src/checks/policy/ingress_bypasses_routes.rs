@@ -12,11 +12,10 @@ use super::ingress_entry::{Entry, entries};
 use super::ingress_header::{Header, header};
 use super::ingress_upstream::Upstream;
 use super::survey::{Survey, defined, survey};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Subject};
+use crate::checks::prelude::*;
 use crate::model::injection::INJECT;
 use crate::model::policy::{OutboundIndex, OutboundObjects, RouteKind};
-use crate::objects::{Kind, Meta, Pod, Route, Service, ServiceProfile};
+use crate::objects::{Route, ServiceProfile};
 
 /// The routes that a controller bypasses on the way to a Service.
 struct Bypass<'a> {

@@ -9,17 +9,13 @@ use super::ingress_header::{has_argument, is_configured_by_arguments};
 use super::ingress_upstream::{arguments, settings};
 use super::survey::{defined, field};
 use crate::annotations::{ALLOWLIST, DENYLIST, MIDDLEWARES, WHITELIST};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged, rewrite};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::item::Item;
-use crate::missing::Missing;
 use crate::model::networks::Network;
-use crate::model::owners::Owner;
 use crate::model::skipped::{IN, skipped};
 use crate::objects::container::boolean;
-use crate::objects::{AdmittedClients, Ingress, IngressRoute, Kind, Middleware, Pod};
+use crate::objects::{AdmittedClients, Ingress, IngressRoute, Middleware};
 use crate::redact::{is_marked, is_placeholder};
 
 /// The controllers whose lists are known.

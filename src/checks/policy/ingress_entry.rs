@@ -2,14 +2,9 @@
 
 use super::ingress::{Caller, Classes};
 use super::survey::defined;
-use crate::checks::Context;
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::missing::Missing;
+use crate::checks::prelude::*;
 use crate::objects::service::TargetPort;
-use crate::objects::{
-    Ingress, IngressRoute, IngressService, Kind, Meta, Service, ServicePort, TraefikService,
-};
+use crate::objects::{Ingress, IngressRoute, IngressService, ServicePort, TraefikService};
 
 /// The chart of the controller that serves IngressRoutes.
 const TRAEFIK: &str = "traefik";

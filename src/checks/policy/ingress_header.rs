@@ -5,9 +5,8 @@ use super::ingress::{ByDefault, Caller, Classes, ingress_nginx};
 use super::ingress_entry::Entry;
 use super::ingress_upstream::{arguments, settings};
 use crate::annotations::SNIPPETS;
-use crate::checks::Context;
-use crate::missing::Missing;
-use crate::objects::{Ingress, Pod};
+use crate::checks::prelude::*;
+use crate::objects::Ingress;
 
 /// Keys of the ConfigMap of ingress-nginx with configuration that may set a header.
 const KEYS: [&str; 5] =

@@ -7,10 +7,9 @@ use super::ingress_bypasses_routes::mode;
 use super::ingress_entry::{Entry, entries};
 use super::ingress_mode_opaque_port::requires_policies;
 use crate::checks::control_plane::installation::of_control_plane;
-use crate::checks::{Context, Judgement, Unjudged, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::skipped::{OUT, passes_by};
-use crate::objects::{Kind, Pod, Service};
 use crate::version::Contains;
 
 /// The annotation with the ports that the proxy of a client does not see.

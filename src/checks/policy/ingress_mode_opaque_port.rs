@@ -7,12 +7,11 @@ use super::ingress_bypasses_routes::mode;
 use super::ingress_entry::{Entry, entries};
 use crate::annotations::{BACKEND_PROTOCOL, SSL_PASSTHROUGH, SSL_SERVICES};
 use crate::checks::data_plane::opaque_port_speaks_http::OpaquePorts;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Remedy, Subject};
+use crate::checks::prelude::*;
 use crate::model::control_plane::tag_version;
 use crate::model::skipped::{OUT, passes_by};
+use crate::objects::ServicePort;
 use crate::objects::service::TargetPort;
-use crate::objects::{Pod, Service, ServicePort};
 use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -10,13 +10,11 @@ use super::ingress::{Classes, callers};
 use super::ingress_entry::{Entry, entries};
 use super::survey::{Survey, field, rule_of, survey};
 use crate::checks::multicluster::{is_gateway, through_gateway};
-use crate::checks::{Context, Judgement, Unjudged};
+use crate::checks::prelude::*;
 use crate::command::meshdoctor;
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry as Allowed, Inbound, TakenBy};
 use crate::objects::service::EXPORTED;
-use crate::objects::{Ingress, Kind, Pod, Service, ServicePort};
+use crate::objects::{Ingress, ServicePort};
 
 /// The kind of entry point for outside traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,16 +3,11 @@
 
 use super::ingress::{ByDefault, Caller, Classes, Controller};
 use super::ingress_entry::Entry;
-use crate::checks::Context;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Subject};
-use crate::item::Item;
-use crate::missing::Missing;
+use crate::checks::prelude::*;
 use crate::model::ingress_controller::{
     CRD_PROVIDER, INGRESS_PROVIDER, config_map, native_by_default, own_containers,
 };
 use crate::objects::container::boolean;
-use crate::objects::{ConfigMap, Kind, Meta, Pod};
 use crate::redact::{is_marked, is_placeholder};
 
 /// The key in the ConfigMaps of ingress-nginx and haproxy-ingress.

@@ -13,11 +13,11 @@ use super::ingress_entry::{Entry, entries};
 use super::ingress_upstream::Upstream;
 use super::survey::{Survey, survey};
 use crate::checks::multicluster::links::{MIRRORED, is_found_over_there};
-use crate::checks::{Context, Judgement, Unjudged, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::injection::INJECT;
+use crate::objects::Route;
 use crate::objects::service::{LOCAL_DISCOVERY, REMOTE_DISCOVERY};
-use crate::objects::{Kind, Pod, Route, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;

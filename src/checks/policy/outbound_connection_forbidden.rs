@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::checks::diagnosed::{Growth, growing, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::proxy_metrics::Series;
 use crate::knowledge::MetricMeaning::{DeniedEgress, RouteCloses};
 

@@ -4,15 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::survey;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
+use crate::checks::prelude::*;
 use crate::model::availability::{Availability, ControlPlane, proxy_started};
 use crate::model::installed::COMPONENT;
-use crate::model::owners::Owner;
 use crate::model::policy::TakenBy;
 use crate::model::skipped::{IN, skipped};
-use crate::objects::{Kind, Pod};
 
 /// Pods of one owner, and the Servers that do not apply to them.
 #[derive(Default)]

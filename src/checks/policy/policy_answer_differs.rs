@@ -3,11 +3,8 @@
 
 use super::survey::survey;
 use crate::checks::diagnosed::answers;
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, kubectl, linkerd, meshdoctor};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy};
-use crate::item::Item;
+use crate::checks::prelude::*;
+use crate::command::{linkerd, meshdoctor};
 use crate::item::diagnostic::{Answer, InboundAnswer};
 use crate::model::policy::to_json;
 

@@ -2,11 +2,10 @@
 
 use super::server_http_on_opaque_port::opaque_ports;
 use super::survey::{about, field, survey};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::policy::DefaultPolicy;
-use crate::objects::{Kind, Server};
+use crate::objects::Server;
 
 /// The annotation with the default policy of pods.
 const KEY: &str = "config.linkerd.io/default-inbound-policy";

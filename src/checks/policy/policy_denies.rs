@@ -3,12 +3,10 @@
 use super::scrape_refused::admin_port;
 use crate::checks::data_plane::denied_clients::{VIZ_SERVER, is_viz_prometheus, viz_policy};
 use crate::checks::diagnosed::{incomplete, proxies, within};
-use crate::checks::{Context, Judgement};
-use crate::command::{kubectl, linkerd, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy};
+use crate::checks::prelude::*;
+use crate::command::{linkerd, meshdoctor};
 use crate::item::proxy_metrics::{Denied, ProxyMetrics};
 use crate::knowledge::MetricMeaning::{DeniedConnections, DeniedRequests};
-use crate::objects::Pod;
 
 /// Maximum number of quoted denials per pod.
 const QUOTED: usize = 5;

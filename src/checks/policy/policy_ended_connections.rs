@@ -1,10 +1,9 @@
 //! `policy-ended-connections`: a change of inbound policy ended connections that were open.
 
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
-use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::EndedConnections;
 
 /// The number of quoted ports per workload.

@@ -5,11 +5,10 @@ use super::survey::{
     Survey, about, about_authentication, about_chosen, about_parents, about_server, about_targets, each,
     existing, field, mend_or_delete, noun, on, support_after, with_noun,
 };
-use crate::checks::{Context, Judgement};
+use crate::checks::prelude::*;
 use crate::command::meshdoctor;
-use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::model::policy::{Ignored, OutboundIndex, OutboundObjects, Protocol, RouteKind};
-use crate::objects::{Kind, Meta, ParentRef, Route, TCPRoute, TLSRoute};
+use crate::objects::{ParentRef, Route, TCPRoute, TLSRoute};
 
 /// The annotation for a route's request timeout, in every release that supports it.
 const TIMEOUT: &str = "timeout.linkerd.io/request";

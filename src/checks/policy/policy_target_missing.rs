@@ -3,14 +3,11 @@
 use std::collections::HashSet;
 
 use super::survey::{Survey, about, about_parents, about_server, each, field, on, put, set, survey, test};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Finding, Remedy};
+use crate::checks::prelude::*;
 use crate::model::policy::Objects;
 use crate::nearest::{closest, is_slip};
 use crate::objects::by_label::ByLabel;
-use crate::objects::{AuthorizationPolicy, Kind, Meta, Route, Server, ServerAuthorization};
+use crate::objects::{AuthorizationPolicy, Route, Server, ServerAuthorization};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (survey, is_partial) = match survey(ctx) {

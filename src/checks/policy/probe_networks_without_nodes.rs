@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::control_plane::installed;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::networks::Network;
 use crate::model::policy::{Controller, Quirks};
-use crate::objects::{Deployment, Node, Pod};
 
 /// Maximum number of quoted nodes.
 const QUOTED: usize = 5;

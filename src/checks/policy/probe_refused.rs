@@ -5,17 +5,14 @@ use std::collections::BTreeMap;
 
 use super::authorize;
 use super::survey::{field, on, rule_of, survey};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy};
+use crate::checks::prelude::*;
 use crate::model::events;
-use crate::model::owners::Owner;
 use crate::model::policy::{
     Client, Entry, Inbound, Probed, Protocol, TakenBy, http_probe, listed_ports, probes_of,
 };
 use crate::model::skipped::IN;
 use crate::objects::container::HttpGet;
-use crate::objects::{Container, Event, Kind, Pod, Server};
+use crate::objects::{Container, Event, Server};
 
 const SKIPPED: &str = IN.annotation();
 const NETWORKS: &str = "Set policyController.probeNetworks to the networks of the nodes, or authorize them \

@@ -6,10 +6,9 @@ use serde_json::json;
 
 use super::backends::ServiceKey;
 use super::survey::{about, field, set, test};
-use crate::checks::Context;
 use crate::checks::multicluster::links::is_mirror;
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::objects::{DstOverride, Kind, Service, ServiceProfile};
+use crate::checks::prelude::*;
+use crate::objects::{DstOverride, ServiceProfile};
 
 /// Findings about profiles of existing Services.
 pub(super) fn lost(

@@ -4,10 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::backends::ServiceKey;
 use super::survey::{about, defined, field, on, survey};
+use crate::checks::prelude::*;
 use crate::checks::restart::listed;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::objects::{Kind, Route, Service, ServiceProfile};
+use crate::objects::{Route, ServiceProfile};
 
 /// Annotations of a Service that only apply without a profile with routes.
 const OF_SERVICE: [&str; 4] =

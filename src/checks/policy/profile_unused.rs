@@ -5,15 +5,12 @@ use std::collections::{BTreeSet, HashMap};
 use super::backends::ServiceKey;
 use super::profile_shadows_route::of_service;
 use super::survey::{about, defined, field, on, survey};
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::fetched::Why;
-use crate::finding::{Finding, Remedy};
-use crate::item::Item;
 use crate::model::injection::INJECT;
 use crate::model::policy::profile_pattern_fault;
+use crate::objects::ServiceProfile;
 use crate::objects::service::EXPORTED;
-use crate::objects::{Kind, Meta, Pod, Service, ServiceProfile};
 
 /// Maximum number of quoted routes.
 const QUOTED: usize = 3;

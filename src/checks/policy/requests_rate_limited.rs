@@ -1,9 +1,8 @@
 //! `requests-rate-limited`: a rate limit policy rejects requests.
 
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
-use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::RateLimited;
 
 /// The number of quoted limits per workload.

@@ -1,10 +1,9 @@
 //! `requests-without-route`: a Server has routes, and requests match none of them.
 
 use crate::checks::diagnosed::{by_number, by_workload, growing, quoted, within};
+use crate::checks::prelude::*;
 use crate::checks::words::counted;
-use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
-use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::UnroutedRequests;
 
 /// The number of quoted ports per workload.

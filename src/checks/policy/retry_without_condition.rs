@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use super::backends::{ServiceKey, attached, routes, service_of};
 use super::survey::{about, field, on};
 use crate::checks::control_plane::installation::of_control_plane;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::checks::prelude::*;
 use crate::knowledge::policy_duration;
-use crate::objects::{Kind, Meta, Service};
 
 const LIMIT: &str = "retry.linkerd.io/limit";
 const TIMEOUT: &str = "retry.linkerd.io/timeout";

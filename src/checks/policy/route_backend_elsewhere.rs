@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use super::backends::{ServiceKey, is_of_streams, parents, routes, sent, served_by, traffic};
 use super::survey::{about, field, put, set, test};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, Severity};
-use crate::objects::{Kind, Meta, Route, Service};
+use crate::checks::prelude::*;
+use crate::objects::Route;
 
 /// A backend without a namespace: the namespace that Linkerd uses, the intended one, and the rules that
 /// name it.

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::backends::{ServiceKey, is_of_streams, parents, routes, sent, served_by};
 use super::survey::{about, field, on, put, set, test};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Finding, Remedy};
+use crate::checks::prelude::*;
+use crate::objects::Route;
 use crate::objects::service::ServicePort;
-use crate::objects::{Kind, Route, Service};
 
 /// A port that a Service does not declare, and the rules that name it.
 type Undeclared<'a> = BTreeMap<(ServiceKey<'a>, i64), (&'a Service, Vec<usize>)>;

@@ -7,10 +7,8 @@ use super::backends::{ServiceKey, is_of_streams, parents, routes, sent, served_b
 use super::profile_overrides;
 use super::survey::{about, defined, field, on, put, set, test};
 use crate::checks::multicluster::links::is_mirror;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::objects::{BackendRef, EndpointSlice, Kind, Meta, Route, Service, ServiceProfile};
+use crate::checks::prelude::*;
+use crate::objects::{BackendRef, EndpointSlice, Route, ServiceProfile};
 
 /// The share that rules of a route send to a Service without endpoints.
 struct Lost<'a> {

@@ -5,14 +5,10 @@ use jiff::SignedDuration;
 
 use super::survey::{about, field, noun, on, support_after, unread};
 use super::would_be::{self, PredictionInputs, correction};
-use crate::checks::{Context, Judgement};
-use crate::command::{Call, kubectl};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
-use crate::item::Item;
-use crate::missing::Missing;
+use crate::checks::prelude::*;
+use crate::command::Call;
 use crate::model::policy::status::{ParentAnswer, Refused};
-use crate::objects::{Condition, Kind, Meta, POLICY_CONTROLLER, ParentRef, Route};
+use crate::objects::{Condition, POLICY_CONTROLLER, ParentRef, Route};
 use crate::request::Request;
 
 /// The controller writes a status within seconds; a change of its leader may delay it.

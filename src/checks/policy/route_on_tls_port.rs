@@ -5,9 +5,8 @@ use super::backend_policy::behind;
 use super::backends::{attached, service_of};
 use super::server_http_on_tls_port::{describe, is_https, probed};
 use super::survey::{Survey, about, existing, field, on, survey};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::objects::{EgressNetwork, Kind, ParentRef, Route, Service, ServicePort};
+use crate::checks::prelude::*;
+use crate::objects::{EgressNetwork, ParentRef, Route, ServicePort};
 
 /// The port of HTTPS.
 const HTTPS: i64 = 443;

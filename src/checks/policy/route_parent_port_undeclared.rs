@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use super::backends::{ServiceKey, attached, routes, service_of};
 use super::route_backend_port_undeclared::target;
 use super::survey::{about, field, on, put, set, test};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Finding, Remedy};
-use crate::objects::{Kind, Route, Service};
+use crate::checks::prelude::*;
+use crate::objects::Route;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.complete_list::<Service>()?;

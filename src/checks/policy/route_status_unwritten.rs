@@ -4,14 +4,11 @@
 use jiff::SignedDuration;
 
 use super::survey::unread;
+use crate::checks::prelude::*;
 use crate::checks::reported::logged;
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::Kind;
 use crate::model::control_plane::installed;
 use crate::model::policy::ROUTES;
-use crate::objects::{Deployment, Lease};
+use crate::objects::Lease;
 use crate::version::{Contains, Introduced};
 
 /// The Lease of the replica that writes statuses.

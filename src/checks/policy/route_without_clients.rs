@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 
 use super::backends::{parents, routes};
 use super::survey::{about, field, on};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy};
-use crate::objects::Pod;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.complete_list::<Pod>()?;

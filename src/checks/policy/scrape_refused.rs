@@ -4,15 +4,12 @@ use std::collections::BTreeMap;
 
 use super::authorize;
 use super::survey::{Survey, defined, rule_of, survey};
+use crate::checks::prelude::*;
 use crate::checks::viz::{allowing, denies};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{kubectl, linkerd};
-use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::item::{Extension, Scope};
+use crate::command::linkerd;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy};
-use crate::objects::{ConfigMap, Monitor, Namespace, Pod, PodMonitor};
+use crate::objects::{Monitor, PodMonitor};
 
 /// The metrics port: the name that the injector gives it, and its default number.
 const ADMIN: (&str, u16) = ("linkerd-admin", 4191);

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{Survey, about, field, on, survey};
+use crate::checks::prelude::*;
 use crate::checks::words::{and_more, workload_of};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::policy::TakenBy;
 use crate::model::skipped::{IN, skipped};
-use crate::objects::{Kind, Pod, Server};
+use crate::objects::Server;
 
 /// The annotation with the list of a pod.
 const LIST: &str = "config.linkerd.io/opaque-ports";

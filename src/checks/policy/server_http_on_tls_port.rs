@@ -4,14 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::backend_policy::behind;
 use super::survey::{Survey, about, field, on, survey};
+use crate::checks::prelude::*;
 use crate::checks::words::{and_more, workload_of};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, Protocol, TakenBy, Workload, probe_port};
 use crate::model::refusal::LINKERDS;
 use crate::model::skipped::{IN, skipped};
-use crate::objects::{Kind, Pod, Server, Service, ServicePort};
+use crate::objects::{Server, ServicePort};
 
 /// A port of a Server on which the application serves TLS.
 struct Port<'a> {

@@ -4,15 +4,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::survey::{Survey, about, each, field, on, survey};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::checks::prelude::*;
 use crate::item::EXTENSION_LABEL;
 use crate::model::policy::ReadServer;
 use crate::names::is_port_name;
-use crate::objects::{
-    CronJob, DaemonSet, Deployment, Job, Kind, PodTemplate, Server, ServerPort, StatefulSet,
-};
+use crate::objects::{CronJob, DaemonSet, Job, PodTemplate, Server, ServerPort, StatefulSet};
 
 /// The workloads that a Server selects.
 #[derive(Default)]

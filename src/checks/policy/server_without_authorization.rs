@@ -8,14 +8,12 @@ use super::survey::{about, about_server, field, survey};
 use super::workload_without_authorization::{
     admits_any, authorizations, denied_connections, note_different, note_unread,
 };
+use crate::checks::prelude::*;
 use crate::checks::words::{and_more, workload_of};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, Severity};
 use crate::model::availability::{Availability, ControlPlane};
 use crate::model::policy::{Authorization, Inbound, NetworkMatch, TakenBy};
 use crate::model::skipped::{IN, SkippedSubnets, skipped, skipped_subnets};
-use crate::objects::{Kind, Meta, Pod, Server};
+use crate::objects::Server;
 use crate::version::Minor;
 
 /// A Server that authorizes no client.

@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{Survey, about, field, on, survey};
+use crate::checks::prelude::*;
 use crate::checks::words::{and_more, workload_of};
-use crate::checks::{Context, Judgement};
-use crate::command::{Command, kubectl};
-use crate::finding::{Finding, Remedy};
-use crate::objects::{Kind, Server};
+use crate::objects::Server;
 
 /// The Server that takes ports, the ignored one, and the workloads and ports.
 type Overlap<'a> = (&'a Server, &'a Server, BTreeSet<(String, u16)>);

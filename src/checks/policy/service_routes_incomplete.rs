@@ -6,10 +6,9 @@ use serde_json::json;
 
 use super::backends::{attached, service_of};
 use super::survey::{Survey, about, defined, field, on, put, set, survey};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
 use crate::model::policy::{Outbound, OutboundIndex, OutboundObjects, RouteKind, Spoken, Timeouts};
-use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Meta, Route, Service};
+use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route};
 
 /// Maximum number of quoted routes.
 const QUOTED: usize = 4;

@@ -8,16 +8,13 @@ use super::ingress_bypasses_routes::{is_ordinary, mode};
 use super::ingress_entry::{Entry, entries};
 use super::ingress_upstream::Upstream;
 use super::survey::{Survey, field, survey};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::EXTENSION_LABEL;
 use crate::model::endpoints::selects;
 use crate::model::injection::INJECT;
-use crate::model::owners::Owner;
 use crate::model::skipped::{OUT, skipped};
-use crate::objects::{Kind, Pod, Service};
 
 /// The annotation with ports that the proxy does not receive.
 const SKIP: &str = OUT.annotation();

@@ -5,14 +5,12 @@ use std::net::IpAddr;
 
 use super::survey::{Survey, field, survey};
 use super::workload_without_authorization::admits_any;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
-use crate::checks::{Context, Judgement, port_list, rewrite};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::model::owners::Owner;
+use crate::checks::{port_list, rewrite};
 use crate::model::policy::{Inbound, TakenBy};
 use crate::model::skipped::{IN, ListSource, SkipDirection, SkippedSubnets, skipped, skipped_subnets};
-use crate::objects::{Kind, Pod, Server};
+use crate::objects::Server;
 
 /// The annotation with the list.
 const KEY: &str = IN.annotation();

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::backend_policy::behind;
 use super::survey::{field, survey};
-use crate::checks::{Context, Judgement, port_list, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::model::owners::Owner;
+use crate::checks::prelude::*;
+use crate::checks::{port_list, rewrite};
 use crate::model::policy::{Client, Entry, TakenBy};
 use crate::model::skipped::{ListSource, OUT, Skipped, skipped};
-use crate::objects::{Kind, Meta, Pod, Server, Service};
+use crate::objects::Server;
 
 /// A name that no service account has.
 const NO_ACCOUNT: &str = "meshdoctor-no-such-account";

@@ -2,23 +2,20 @@
 
 use serde_json::{Value, json};
 
+use crate::checks::Upgrade;
 use crate::checks::control_plane::installation::installed;
-use crate::checks::{Context, Unjudged, Upgrade};
-use crate::command::{Call, kubectl};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
-use crate::item::Scope;
-use crate::missing::Missing;
+use crate::checks::prelude::*;
+use crate::command::Call;
 use crate::model::control_plane;
 use crate::model::policy::{
     Controller, Ignored, Inbound, Index, NotReadable, Objects, Quirks, REQUIRE_IDENTITY, TakenBy, Workload,
 };
 use crate::objects::{
-    AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, ExternalWorkload, GRPCRoute,
-    HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication, Meta,
-    NetworkAuthentication, Pod, Route, Server, ServerAuthorization, TargetRef, is_undefined,
+    AuthorizationPolicy, CustomResourceDefinition, ExternalWorkload, GRPCRoute, HTTPLocalRateLimitPolicy,
+    HTTPRoute, LinkerdHTTPRoute, Listed, MeshTLSAuthentication, NetworkAuthentication, Route, Server,
+    ServerAuthorization, TargetRef, is_undefined,
 };
-use crate::version::{EdgeTag, LinkerdVersion};
+use crate::version::EdgeTag;
 
 /// Everything that the policy checks read. The cards of these checks list the same items.
 pub(in crate::checks) struct Survey<'a> {

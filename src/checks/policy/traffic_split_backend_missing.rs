@@ -2,10 +2,8 @@
 
 use super::survey::{about, defined, field, on};
 use super::traffic_split_ignored::is_adaptor;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::objects::{Deployment, Kind, Service, TrafficSplit, Workload};
+use crate::checks::prelude::*;
+use crate::objects::TrafficSplit;
 
 /// The name of the Deployment that sets the weights of TrafficSplits for a failover.
 const FAILOVER: &str = "linkerd-failover";

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::survey::{about, defined, field, on};
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Remedy};
 use crate::model::control_plane::installed;
-use crate::objects::{Deployment, Kind, Pod, ServiceProfile, TrafficSplit, Workload};
+use crate::objects::{ServiceProfile, TrafficSplit};
 use crate::version::Minor;
 
 /// The first release whose control plane does not read TrafficSplits.

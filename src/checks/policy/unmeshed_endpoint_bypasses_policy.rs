@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::backend_policy::behind;
 use super::survey::{field, survey};
-use crate::checks::{Context, Judgement, rewrite};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
+use crate::checks::prelude::*;
+use crate::checks::rewrite;
 use crate::model::injection::INJECT;
-use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, TakenBy, Workload};
-use crate::objects::{Kind, Pod, Server, Service, ServicePort};
+use crate::objects::{Server, ServicePort};
 
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;

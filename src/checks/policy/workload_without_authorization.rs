@@ -3,17 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::survey::{Survey, survey};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::{kubectl, meshdoctor, own};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Item;
-use crate::model::owners::Owner;
+use crate::command::{meshdoctor, own};
 use crate::model::policy::{Authorization, AuthorizedBy, DefaultPolicy, Inbound, TakenBy, Workload};
 use crate::model::skipped::{IN, SkippedSubnets, skipped, skipped_subnets};
 use crate::objects::container::VALIDATOR_CONTAINER;
-use crate::objects::{Kind, Pod, Service};
 
 const KEY: &str = "config.linkerd.io/default-inbound-policy";
 /// The number of Services that the evidence names.

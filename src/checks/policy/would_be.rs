@@ -6,18 +6,14 @@ use std::collections::BTreeMap;
 
 use super::survey::{about, defined, field, noun, on, put, set, test};
 use crate::checks::control_plane::installation::installed;
-use crate::checks::{Context, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, Severity};
-use crate::missing::Missing;
+use crate::checks::prelude::*;
 use crate::model::policy::status::{BackendFault, ParentAnswer, Refused, StatusObjects, Statuses, Writes};
 use crate::model::policy::{Controller, Quirks, RouteKind};
 use crate::nearest::{closest, is_slip};
 use crate::objects::{
-    Deployment, EgressNetwork, GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute,
-    Listed, Meta, ParentRef, Route, Server, Service, TCPRoute, TLSRoute,
+    EgressNetwork, GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, LinkerdHTTPRoute, Listed, ParentRef,
+    Route, Server, TCPRoute, TLSRoute,
 };
-use crate::version::LinkerdVersion;
 
 /// The inputs of a prediction, and the missing ones.
 pub(super) struct PredictionInputs<'c, 'a> {

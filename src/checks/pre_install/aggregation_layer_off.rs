@@ -1,11 +1,7 @@
 //! `aggregation-layer-off`: the API server was started without the certificate by which extension API servers
 //! authenticate it.
 
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Subject};
-use crate::item::{Kind, Scope};
-use crate::objects::ConfigMap;
+use crate::checks::prelude::*;
 
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";

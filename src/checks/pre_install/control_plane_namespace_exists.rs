@@ -1,11 +1,8 @@
 //! `control-plane-namespace-exists`: the namespace for the control plane already exists.
 
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Command, kubectl, linkerd};
-use crate::finding::{Evidence, Remedy, Severity, Subject};
-use crate::item::{Kind, Scope};
+use crate::checks::prelude::*;
+use crate::command::linkerd;
 use crate::model::control_plane::components;
-use crate::objects::{ConfigMap, Deployment, Namespace};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let name = ctx.namespaces().control_plane.as_str();

@@ -1,8 +1,7 @@
 //! `install-cluster-rights-missing`: the user may not create the cluster-scoped objects of an installation.
 
 use super::rights::{self, Right};
-use crate::checks::{Context, Judgement};
-use crate::item::Scope;
+use crate::checks::prelude::*;
 use crate::objects::CustomResourceDefinition;
 
 const ROW: Option<&str> = Some("can create non-namespaced resources");

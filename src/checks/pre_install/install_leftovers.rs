@@ -1,15 +1,11 @@
 //! `install-leftovers`: cluster-scoped objects that an earlier installation left or that another one owns.
 
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::Kind;
+use crate::checks::prelude::*;
 use crate::model::control_plane::components;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
 use crate::objects::{
-    Deployment, Listed, Meta, MutatingWebhookConfiguration, Service, ValidatingWebhookConfiguration,
-    WebhookConfiguration,
+    Listed, MutatingWebhookConfiguration, ValidatingWebhookConfiguration, WebhookConfiguration,
 };
 /// Labels of objects that are not part of the control plane.
 const OTHERS: [&str; 2] = ["linkerd.io/cni-resource", "linkerd.io/extension"];

@@ -2,8 +2,7 @@
 //! namespace.
 
 use super::rights::{self, Right};
-use crate::checks::{Context, Judgement};
-use crate::item::Scope;
+use crate::checks::prelude::*;
 
 const fn right(verb: &'static str, resource: &'static str, row: Option<&'static str>) -> Right {
     Right { verb, resource, row }

@@ -3,12 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::certificates::synchronized;
-use crate::checks::{Context, Judgement};
-use crate::command::{Command, Line, kubectl, program};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::{Item, Kind};
-use crate::objects::Node;
+use crate::checks::prelude::*;
+use crate::command::{Line, program};
 
 /// A kubelet writes its node's status every 5 minutes, varied by half, and checks every 10 seconds whether it
 /// is due; proxies tolerate 10 seconds in a certificate's times.

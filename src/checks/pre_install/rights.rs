@@ -1,11 +1,8 @@
 //! Missing permissions as one finding, from the API server's answers to access reviews.
 
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
+use crate::checks::prelude::*;
+use crate::item::Access;
 use crate::item::ReviewStatus;
-use crate::item::{Access, Scope};
-use crate::missing::Missing;
 
 /// A permission that an installation needs.
 pub(super) struct Right {

@@ -1,12 +1,11 @@
 //! The steps after a change of a pod template that replaces no pod: of a paused Deployment, of a set with the
 //! strategy OnDelete, and of the pods below a partition.
 
-use crate::checks::Context;
-use crate::command::{Command, Line, kubectl};
-use crate::finding::{Remedy, Restarts};
-use crate::objects::{DaemonSet, Deployment, Pod, StatefulSet, Workload};
-
 use super::one::ONE_AT_A_TIME;
+use crate::checks::prelude::*;
+use crate::command::Line;
+use crate::finding::Restarts;
+use crate::objects::{DaemonSet, StatefulSet};
 
 /// Maximum number of pods that a step deletes.
 const LINES: usize = 24;

@@ -1,13 +1,11 @@
 //! Problems of the control plane that keep proxies from endpoints or policies although destination is ready,
 //! for commands that answer a single question.
 
+use crate::checks::prelude::*;
 use crate::checks::serving::component_missing;
 use crate::checks::{Check, Settings, certificates, control_plane, data_plane, evaluate, policy};
-use crate::finding::{Finding, Severity, Subject, Tie};
-use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
-use crate::objects::Pod;
 
 /// The checks of [`CallFaults`]. All but the last five keep destination from serving its clients.
 const CHECKS: [&str; 11] = [

@@ -6,16 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::one::{KEEPS_PROXY, STATIC, each_deleted};
 use super::rollouts::{Inject, Needs, Rollouts};
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::quota::{Obstacle, QuotaRefusal};
 use crate::checks::upgrade::{cli_of, injector_awaited, release_of_cli};
 use crate::checks::words::some;
-use crate::command::{Call, Command, Line, kubectl};
-use crate::finding::{Remedy, Restarts};
+use crate::command::{Call, Line};
+use crate::finding::Restarts;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::Owner;
-use crate::objects::Pod;
-use crate::version::LinkerdVersion;
 
 /// Maximum number of lines that a step prints.
 const LINES: usize = 24;

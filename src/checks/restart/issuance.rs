@@ -4,12 +4,12 @@
 use super::{Needs, renew};
 use crate::checks::context::RunInput;
 use crate::checks::joins::Joins;
-use crate::checks::{Check, Context, Settings, certificates, evaluate};
+use crate::checks::prelude::*;
+use crate::checks::{Check, Settings, certificates, evaluate};
 use crate::command::Connection;
-use crate::finding::{Finding, Severity, Step};
+use crate::finding::Step;
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
-use crate::objects::Pod;
 
 /// The check of proxies that need other trust anchors. Its card lists the evidence of a restart, and the
 /// cards of all problems that must be repaired before such a restart name it.

@@ -2,13 +2,11 @@
 //! command names this one.
 
 use super::rollouts::{Inject, Needs, RestartMethod, Rollouts};
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{cli_of, release_of_cli};
 use crate::checks::words::sentence;
-use crate::command::{Command, Line, kubectl};
-use crate::finding::{Restarts, Step, StepKind};
-use crate::model::owners::Owner;
-use crate::objects::Pod;
+use crate::command::Line;
+use crate::finding::{Restarts, Step};
 
 /// The step that recreates the pods of a workload; `because` is a clause with its effect. Reads the evidence
 /// of [`Rollouts`], if available.

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::OnceLock;
 
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::quota::{self, Obstacle, Rolled};
-use crate::command::{Line, kubectl, linkerd};
+use crate::command::{Line, linkerd};
 use crate::model::control_plane::CREATED_BY;
 use crate::model::installed::COMPONENT;
 use crate::model::managed_by::{GitOps, ManagedBy};
-use crate::model::owners::{Owner, is_static};
-use crate::objects::{DaemonSet, Deployment, Job, LimitRange, Pod, ReplicaSet, StatefulSet, Workload};
+use crate::model::owners::is_static;
+use crate::objects::{DaemonSet, Job, LimitRange, ReplicaSet, StatefulSet};
 
 /// Required changes in new pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

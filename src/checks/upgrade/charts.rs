@@ -2,10 +2,10 @@
 //! at its installed chart version, the CRDs at another.
 
 use super::Options;
-use crate::command::{Arg, Call, Command, Line, helm, program};
+use crate::checks::prelude::*;
+use crate::command::{Call, Line, helm, program};
 use crate::knowledge::Knowledge;
 use crate::model::managed_by::Release;
-use crate::version::LinkerdVersion;
 
 /// A chart, and the placeholder for it if no public chart is known.
 pub(in crate::checks) type Chart = (&'static str, &'static str);

@@ -2,12 +2,10 @@
 
 use super::guard::{IssuerWritten, force};
 use super::{Options, current_certificates, guard, unsaved_options};
-use crate::checks::Context;
-use crate::command::{Call, Command, Line, kubectl, linkerd};
-use crate::finding::{Forced, Remedy, StepKind};
+use crate::checks::prelude::*;
+use crate::command::{Call, Line, linkerd};
+use crate::finding::Forced;
 use crate::model::control_plane::installed;
-use crate::objects::Deployment;
-use crate::version::LinkerdVersion;
 
 /// Adds the `linkerd upgrade` at the installed release, if it is known.
 pub(super) fn upgraded_by_cli(

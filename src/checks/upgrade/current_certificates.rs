@@ -7,10 +7,10 @@ use super::stored::{ANCHORS, ISSUER, anchors_to_file, issuer_to_files};
 use super::{KEY as KEY_VALUE, KEY_OPTION, Options, managed_by, uses_stored_values};
 use crate::certificates::{Certificate, from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::may_store_others;
-use crate::command::{Command, Line, program};
-use crate::finding::{Remedy, Step};
+use crate::command::{Line, program};
+use crate::finding::Step;
 use crate::objects::Secret;
 
 /// The files that the commands write.

@@ -8,13 +8,11 @@ use super::FORCED;
 use super::stored::ISSUER;
 use crate::certificates::{BundlePrint, Certificate, Trust, from_base64_bundle, from_bundle, trust};
 use crate::chart::values::Values;
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::{current_for_steps, held_outside};
-use crate::command::{Command, kubectl};
 use crate::finding::Forced;
 use crate::model::owners::Owners;
-use crate::objects::{Job, Pod, ReplicaSet, Secret};
-use crate::version::LinkerdVersion;
+use crate::objects::{Job, ReplicaSet, Secret};
 
 /// The option that skips the verification.
 const FORCE: &str = "--force";

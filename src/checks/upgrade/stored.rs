@@ -4,14 +4,12 @@
 
 use super::{CERTIFICATE, KEY, Options, apply, guarded};
 use crate::chart::values::Values;
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::upgrades::Upgrade;
-use crate::command::{Arg, Call, Command, Line, kubectl, linkerd, program};
-use crate::finding::{Remedy, StepKind};
-use crate::objects::{ConfigMap, Secret};
+use crate::command::{Call, Line, linkerd, program};
+use crate::objects::Secret;
 use crate::redact::{STORED_VALUES, STORED_VALUES_STATE, StoredValues, WITHHELD};
-use crate::version::LinkerdVersion;
 
 /// The Secret of the issuer.
 pub(super) const ISSUER: &str = "linkerd-identity-issuer";

@@ -4,12 +4,10 @@
 use serde_yaml::Value;
 
 use crate::chart::values::Values;
-use crate::checks::Context;
-use crate::command::{Arg, Call, helm_set};
+use crate::checks::prelude::*;
+use crate::command::{Call, helm_set};
 use crate::knowledge::UnstoredValue;
-use crate::objects::Node;
 use crate::redact::is_marked;
-use crate::version::LinkerdVersion;
 
 /// The value that the CLI requires if a node runs Docker.
 const RUN_AS_ROOT: &str = "proxyInit.runAsRoot";

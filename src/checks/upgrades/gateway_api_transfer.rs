@@ -5,14 +5,13 @@
 use super::gitops;
 use super::upgrade_deletes_gateway_api::Owner;
 use crate::annotations::{HELM_NAMESPACE, HELM_RELEASE};
-use crate::checks::Context;
 use crate::checks::control_plane::installation::of_control_plane;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{
     CRDS_CHART, chart_of, crds_managed_in_git, if_chart_known, installed_chart, release_of_crds,
 };
 use crate::checks::versions::gateway_api::GROUP;
-use crate::command::{Arg, Command, helm, kubectl};
-use crate::finding::{Remedy, StepKind};
+use crate::command::helm;
 use crate::model::control_plane::CREATED_BY;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::managed_by::{ManagedBy, Release};

@@ -1,10 +1,9 @@
 //! Upgrades what a GitOps controller manages: the change in Git, of a chart's version or of rendered manifests, then
 //! the commands that sync it and wait for the sync.
 
-use crate::command::{Arg, Call, Command, Line, kubectl, program};
-use crate::finding::{Remedy, StepKind};
+use crate::checks::prelude::*;
+use crate::command::{Call, Line, program};
 use crate::model::managed_by::GitOps;
-use crate::objects::Meta;
 
 /// Adds the steps that set a chart's version; `act` describes the purpose.
 pub(super) fn bring(

@@ -5,19 +5,17 @@ use std::collections::BTreeMap;
 
 use super::phases::Phase;
 use crate::card::Part;
-use crate::checks::Context;
 use crate::checks::multicluster::links::{
     link_again_with, made_by_chart, single_controller, unlink_controller,
 };
+use crate::checks::prelude::*;
 use crate::checks::upgrade::guarded;
-use crate::command::{Call, Command, Line, helm_set, kubectl, meshdoctor};
-use crate::finding::Remedy;
-use crate::item::{EXTENSION_LABEL, Extension};
+use crate::command::{Call, Line, helm_set, meshdoctor};
+use crate::item::EXTENSION_LABEL;
 use crate::knowledge::MirrorKind;
-use crate::model::owners::Owner;
+use crate::objects::Link;
 use crate::objects::service::MIRRORS_CLUSTER;
-use crate::objects::{Deployment, Link, Namespace};
-use crate::version::{Contains, LinkerdVersion};
+use crate::version::Contains;
 
 /// A controller of a Link as the chart creates it.
 pub(in crate::checks) struct ChartController<'a> {

@@ -3,10 +3,9 @@
 
 use super::context::RunInput;
 use super::control_plane::installation::of_control_plane;
-use super::{Check, Context, Unjudged, find, row};
-use crate::finding::{Evidence, Finding};
+use super::{Check, find, row};
+use crate::checks::prelude::*;
 use crate::knowledge::Between;
-use crate::version::LinkerdVersion;
 
 mod gateway_api_transfer;
 pub(super) mod gitops;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::card::Part;
 use crate::checks::find;
-use crate::finding::{Finding, Fingerprint, Remedy, When};
-use crate::version::LinkerdVersion;
+use crate::checks::prelude::*;
+use crate::finding::{Fingerprint, When};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {

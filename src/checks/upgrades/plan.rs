@@ -9,8 +9,10 @@ use super::reached::Reached;
 use super::release;
 use super::rollback;
 use crate::card::Part;
+use crate::checks::Upgrade;
 use crate::checks::cni::chart::onto;
 use crate::checks::control_plane::installation::values;
+use crate::checks::prelude::*;
 use crate::checks::restart;
 use crate::checks::upgrade::{CRDS_CHART, chart_number, managed_by, release_of_crds};
 use crate::checks::versions::cli_install::install;
@@ -18,17 +20,13 @@ use crate::checks::versions::gateway_api::{
     HTTP, bring, brings_gateway_api, definition, install_bundle, stored_again,
 };
 use crate::checks::viz::first_with_ports;
-use crate::checks::{Context, Upgrade};
-use crate::command::{Call, Command, kubectl, linkerd, meshdoctor, own, program};
-use crate::finding::{Remedy, StepKind};
+use crate::command::{Call, linkerd, meshdoctor, own, program};
 use crate::item::EXTENSION_LABEL;
 use crate::knowledge::{Between, ReleaseRow};
 use crate::model::cni;
 use crate::model::control_plane::proxy_version;
 use crate::model::managed_by::{Installer, ManagedBy};
-use crate::model::owners::Owner;
-use crate::objects::{DaemonSet, Namespace, Pod};
-use crate::version::LinkerdVersion;
+use crate::objects::DaemonSet;
 
 /// File name of the bundle from before the upgrade to a release.
 fn bundle_before(to: &LinkerdVersion) -> String {

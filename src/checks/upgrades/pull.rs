@@ -4,13 +4,11 @@ use std::collections::BTreeSet;
 
 use super::Upgrade;
 use super::target_images::{PodOwner, TargetImages};
-use crate::checks::Context;
-use crate::command::{Command, Line, kubectl, program};
-use crate::finding::{Evidence, Remedy};
+use crate::checks::prelude::*;
+use crate::command::{Line, program};
 use crate::model::cni;
 use crate::model::installed::COMPONENT;
-use crate::objects::{Meta, Pod};
-use crate::version::{CniVersion, LinkerdVersion};
+use crate::version::CniVersion;
 
 /// The label of the pods that try a pull.
 const LABEL: &str = "meshdoctor-pull=test";

@@ -3,16 +3,13 @@
 
 use super::upgrade_changes_default::kept;
 use super::{gitops, mirrors};
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{
     self, CONTROL_PLANE, Chart, RenderedTo, chart_number, chart_of, guarded, managed_by, which_tool,
 };
-use crate::command::{Arg, Call, Command, Line, helm, kubectl, linkerd, program};
-use crate::finding::{Remedy, StepKind};
+use crate::command::{Call, Line, helm, linkerd, program};
 use crate::item::EXTENSION_LABEL;
 use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
-use crate::objects::{Deployment, Namespace};
-use crate::version::LinkerdVersion;
 
 /// Adds the step that upgrades the control plane to a release. Reads `deployments.apps`.
 pub(super) fn control_plane(

@@ -4,14 +4,12 @@
 use super::gitops::taken;
 use super::phases::Phase;
 use crate::card::Part;
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{CONTROL_PLANE, RenderedTo, chart_number, managed_by, to_release};
 use crate::checks::versions::cli_install::install;
-use crate::command::{Arg, Command, Line, helm, kubectl, linkerd, meshdoctor, program};
-use crate::finding::Remedy;
+use crate::command::{Line, helm, linkerd, meshdoctor, program};
 use crate::knowledge::{Between, RetypedValue};
 use crate::model::managed_by::{Installer, Release};
-use crate::version::LinkerdVersion;
 
 /// The Secret in which the CLI stores the values, and its key.
 const OVERRIDES: &str = "linkerd-config-overrides";

@@ -3,15 +3,12 @@
 use super::Upgrade;
 use crate::chart::values::Values;
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::prelude::*;
 use crate::checks::rehearsal::CHART;
 use crate::checks::upgrade::managed_by;
 use crate::checks::words::sentence;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::Kind;
 use crate::knowledge::DefaultMatters;
 use crate::model::managed_by::Installer;
-use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Upgrade::from_context(ctx)?;

@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 
 use super::Upgrade;
 use crate::checks::policy::read_by;
-use crate::checks::{Context, Judgement};
+use crate::checks::prelude::*;
 use crate::command::meshdoctor;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::Kind;
 use crate::model::policy::{Inbound, TakenBy, Workload, to_json};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -3,14 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::Upgrade;
+use crate::checks::prelude::*;
 use crate::checks::rewrite::{self, Act};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::{Kind, Scope};
 use crate::model::annotated::Annotated;
 use crate::model::injection::INJECT;
-use crate::model::owners::Owner;
-use crate::objects::{ConfigMap, CronJob, Meta, Namespace, Pod, PodSpec};
+use crate::objects::{CronJob, PodSpec};
 
 /// The annotation that opens the endpoint.
 const OPENS: &str = "config.linkerd.io/proxy-admin-shutdown";

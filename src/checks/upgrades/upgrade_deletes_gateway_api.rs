@@ -3,10 +3,7 @@
 
 use super::Upgrade;
 use crate::annotations::HELM_RELEASE;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::Kind;
+use crate::checks::prelude::*;
 use crate::model::managed_by::{GitOps, ManagedBy};
 use crate::objects::{CrdMeta, CustomResourceDefinition};
 

@@ -1,9 +1,7 @@
 //! `upgrade-drops-architecture`: nodes have an architecture for which the target has no images.
 
 use super::Upgrade;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::objects::Node;
+use crate::checks::prelude::*;
 
 /// The label with the kubelet's architecture.
 const ARCH: &str = "kubernetes.io/arch";

@@ -1,11 +1,9 @@
 //! `upgrade-drops-extension`: an extension is installed that has no release for the target.
 
 use super::Upgrade;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::{EXTENSION_LABEL, Kind};
-use crate::objects::{MutatingWebhookConfiguration, Namespace};
+use crate::checks::prelude::*;
+use crate::item::EXTENSION_LABEL;
+use crate::objects::MutatingWebhookConfiguration;
 
 /// Whether a namespace has the label of an extension.
 fn is_labelled(namespaces: &[Namespace], extension: &str) -> bool {

@@ -2,10 +2,8 @@
 //! the target does not read.
 
 use super::Upgrade;
-use crate::checks::{Context, Judgement};
-use crate::command::{kubectl, program};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::Kind;
+use crate::checks::prelude::*;
+use crate::command::program;
 use crate::objects::ExternalWorkload;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

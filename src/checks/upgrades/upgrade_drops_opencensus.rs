@@ -3,11 +3,8 @@
 
 use super::Upgrade;
 use crate::checks::control_plane::installation::CONFIG;
+use crate::checks::prelude::*;
 use crate::checks::written::{AnnotatedObjects, MAKE_PODS, values};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::Kind;
-use crate::objects::Service;
 
 /// The port of OpenCensus, and that of OpenTelemetry.
 const OPEN_CENSUS: u16 = 55678;

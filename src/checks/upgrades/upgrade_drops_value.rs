@@ -2,10 +2,8 @@
 
 use super::Upgrade;
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{Unstored, managed_by, unstored};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::Kind;
 use crate::knowledge::{Effect, LostValue};
 use crate::model::managed_by::Installer;
 

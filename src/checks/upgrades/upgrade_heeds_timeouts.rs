@@ -5,13 +5,9 @@ use std::collections::BTreeMap;
 
 use super::Upgrade;
 use crate::checks::policy::{defined, set};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::Kind;
+use crate::checks::prelude::*;
 use crate::model::policy::{Controller, OutboundIndex, OutboundObjects, OutboundRule, Quirks, RouteKind};
-use crate::objects::{Deployment, GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route, Service};
-use crate::version::LinkerdVersion;
+use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Upgrade::from_context(ctx)?;

@@ -6,13 +6,9 @@ mod request;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Upgrade;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
+use crate::checks::prelude::*;
 use crate::expression::{Known, Scope};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::item::{Item, Kind};
-use crate::objects::{Listed, Namespace, Pod, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding};
+use crate::objects::{Listed, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding};
 use crate::version::K8sMinor;
 use policy::{ImagePolicy, selects};
 use request::Request;

@@ -4,10 +4,8 @@
 use super::Upgrade;
 use super::plan::hops;
 use super::reached::Reached;
+use crate::checks::prelude::*;
 use crate::checks::versions::gateway_api::{ALPHA, BUNDLE, GRPC, HTTP, bundle, definition, stored_again};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Remedy, Subject};
-use crate::item::Kind;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Upgrade::from_context(ctx)?;

@@ -2,13 +2,11 @@
 
 use super::Upgrade;
 use super::plan::moves_gateway_api;
+use crate::checks::prelude::*;
 use crate::checks::versions::gateway_api::{
     BUNDLE, GRPC, HTTP, brings_gateway_api, bundle, comes_with_linkerd, definition,
 };
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::meshdoctor;
-use crate::finding::{Evidence, Remedy, Subject};
-use crate::item::Kind;
 use crate::model::control_plane::CREATED_BY;
 use crate::objects::CustomResourceDefinition;
 

@@ -4,12 +4,11 @@ use super::Upgrade;
 use super::plan::oldest_proxy;
 use crate::annotations::HELM_RELEASE;
 use crate::checks::control_plane::installation::minors;
-use crate::checks::{Context, Judgement};
+use crate::checks::prelude::*;
 use crate::command::{Call, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::{Origin, ReleaseRow};
 use crate::objects::CustomResourceDefinition;
-use crate::version::{Channel, LinkerdVersion, Minor};
+use crate::version::{Channel, Minor};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Upgrade::from_context(ctx)?;

@@ -3,12 +3,10 @@
 
 use super::Upgrade;
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::prelude::*;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::written::{AnnotatedObjects, MAKE_PODS};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::Kind;
-use crate::version::{Contains, Introduced, LinkerdVersion};
+use crate::version::{Contains, Introduced};
 
 /// The annotation that pins a proxy to a version.
 const PIN: &str = "config.linkerd.io/proxy-version";

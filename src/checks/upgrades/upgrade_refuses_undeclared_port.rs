@@ -7,12 +7,10 @@ use serde_json::json;
 
 use super::Upgrade;
 use crate::checks::policy::{defined, put, set};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Call, Command};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::Kind;
+use crate::checks::prelude::*;
+use crate::command::Call;
 use crate::model::refusal::LINKERDS;
-use crate::objects::{Pod, Service, ServicePort, ServiceProfile, TargetPort};
+use crate::objects::{ServicePort, ServiceProfile, TargetPort};
 use crate::version::EdgeTag;
 
 /// Maximum number of quoted Services.

@@ -5,15 +5,11 @@ use std::collections::BTreeSet;
 
 use super::Upgrade;
 use crate::checks::policy::defined;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::Kind;
+use crate::checks::prelude::*;
 use crate::knowledge::RenamedPort;
-use crate::missing::Missing;
 use crate::objects::{
-    DaemonSet, Deployment, LabelSelector, Listed, Meta, Monitor, NetworkPolicy, PodMonitor, Server,
-    ServerPort, ServiceMonitor, TargetPort, Workload,
+    DaemonSet, LabelSelector, Listed, Monitor, NetworkPolicy, PodMonitor, Server, ServerPort, ServiceMonitor,
+    TargetPort,
 };
 use crate::version::EdgeTag;
 

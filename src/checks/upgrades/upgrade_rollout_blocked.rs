@@ -6,13 +6,10 @@ use std::collections::HashSet;
 
 use super::Upgrade;
 use crate::checks::control_plane::installation::values;
+use crate::checks::prelude::*;
 use crate::checks::quota::{self, Obstacle, QuotaRefusal, Rolled};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
-use crate::model::owners::Owner;
-use crate::objects::{Deployment, LimitRange, Node, Pod, PodSpec, ResourceQuota, Workload};
+use crate::objects::{LimitRange, PodSpec, ResourceQuota};
 use nodes::Nodes;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

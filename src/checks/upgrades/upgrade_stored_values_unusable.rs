@@ -1,11 +1,8 @@
 //! `upgrade-stored-values-unusable`: `linkerd upgrade` cannot read the values that the CLI stored.
 
 use super::Upgrade;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{Stored, managed_by};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::{Item, Kind, Scope};
 use crate::objects::Secret;
 use crate::redact::{STORED_VALUES, STORED_VALUES_STATE, StoredValues};
 

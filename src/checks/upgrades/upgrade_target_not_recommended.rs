@@ -1,9 +1,8 @@
 //! `upgrade-target-not-recommended`: upstream advises against the target.
 
 use super::Upgrade;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::prelude::*;
 use crate::command::meshdoctor;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Upgrade::from_context(ctx)?;

@@ -3,13 +3,11 @@
 use super::cli_install::install;
 use super::compared::all_failed;
 use crate::checks::control_plane::installation::{minors, of_control_plane};
+use crate::checks::prelude::*;
 use crate::checks::upgrades::plan::hops;
-use crate::checks::{Context, Judgement, Verdict};
 use crate::command::meshdoctor;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::knowledge::Knowledge;
-use crate::objects::Pod;
-use crate::version::{Channel, LinkerdVersion};
+use crate::version::Channel;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = of_control_plane(ctx);

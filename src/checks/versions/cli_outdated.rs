@@ -3,8 +3,7 @@
 use super::cli_install::install;
 use super::newest::behind;
 use crate::checks::control_plane::installation::installed;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::checks::prelude::*;
 use crate::version::Channel;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

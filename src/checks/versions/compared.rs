@@ -2,13 +2,10 @@
 //! the image is not pinned by digest; for the control plane the value in `linkerd-config`. This module
 //! determines the rows that a text fails; other checks determine the actual releases.
 
-use crate::checks::Context;
 use crate::checks::control_plane::installation::config;
+use crate::checks::prelude::*;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::pod_status::label;
-use crate::objects::ConfigMap;
-use crate::objects::Pod;
-use crate::version::LinkerdVersion;
 
 /// The rows about the version of one kind of component.
 pub(super) struct Rows {

@@ -4,16 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::compared::{CONFIG, CONTROL_PLANE, DATA_PLANE, configured, differs, failed, tag};
 use crate::checks::control_plane::installation::{config, of_control_plane};
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Item, Kind};
 use crate::model::control_plane::{components, pod_versions, proxy_version};
 use crate::model::installed::COMPONENT;
-use crate::objects::{ConfigMap, Deployment, Pod};
-use crate::version::LinkerdVersion;
 
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;

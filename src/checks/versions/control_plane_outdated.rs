@@ -4,10 +4,7 @@
 use super::compared::all_failed;
 use super::newest::behind;
 use crate::checks::control_plane::installation::of_control_plane;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::objects::Pod;
-use crate::version::LinkerdVersion;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;

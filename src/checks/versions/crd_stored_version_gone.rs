@@ -2,9 +2,7 @@
 //! about to lose.
 
 use super::gateway_api::stored_versions;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
 use crate::objects::CustomResourceDefinition;
 
 /// The groups whose objects Linkerd reads.

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::annotations::{HELM_NAMESPACE, HELM_RELEASE};
 use crate::checks::control_plane::installation::installed;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::crds_by_helm;
 use crate::checks::words::some;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::CREATED_BY;
 use crate::model::managed_by::Release;
 use crate::objects::CustomResourceDefinition;
-use crate::version::LinkerdVersion;
 
 /// The tool in the annotation of objects that the CLI rendered.
 const CLI: &str = "linkerd/cli ";

@@ -4,16 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::compared::{DATA_PLANE, failed, tag};
 use crate::checks::control_plane::installation::{minors, of_control_plane};
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::rewrite::{self, Setter};
 use crate::checks::words::of_proxies;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::control_plane::{proxy_version, tag_version};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::Owner;
-use crate::objects::Pod;
-use crate::version::{LinkerdVersion, MinorTable};
+use crate::version::MinorTable;
 
 /// The annotation that pins a proxy to a version.
 const PIN: &str = "config.linkerd.io/proxy-version";

@@ -5,16 +5,13 @@ use semver::Version;
 
 use crate::card::Mode;
 use crate::checks::control_plane::installation::release;
-use crate::checks::{Context, upgrade};
-use crate::command::{Call, Command, kubectl};
-use crate::finding::Remedy;
-use crate::item::Scope;
+use crate::checks::prelude::*;
+use crate::checks::upgrade;
+use crate::command::Call;
 use crate::knowledge::{GatewayApi, GatewayChannel};
-use crate::missing::Missing;
 use crate::model::control_plane::CREATED_BY;
 use crate::model::managed_by::Installer;
 use crate::objects::CustomResourceDefinition;
-use crate::version::LinkerdVersion;
 
 /// The API group.
 pub(in crate::checks) const GROUP: &str = "gateway.networking.k8s.io";

@@ -5,12 +5,9 @@ use jiff::Timestamp;
 
 use crate::checks::control_plane::installation::installed;
 use crate::checks::policy::{support_after, unread};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::Kind;
+use crate::checks::prelude::*;
 use crate::model::installed::COMPONENT;
-use crate::objects::{CustomResourceDefinition, GRPCRoute, HTTPRoute, Pod, Route, TCPRoute, TLSRoute};
+use crate::objects::{CustomResourceDefinition, GRPCRoute, HTTPRoute, Route, TCPRoute, TLSRoute};
 
 const DEPLOYMENT: &str = "linkerd-destination";
 const CONTAINER: &str = "policy";

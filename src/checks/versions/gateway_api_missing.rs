@@ -6,11 +6,10 @@ use super::gateway_api::{
     is_refused_by_the_cli, reads, serves, stops_an_installation,
 };
 use crate::checks::control_plane::installation::{about_to_be, before_upgrade, note_presumed, release};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::checks::prelude::*;
 use crate::knowledge::{GatewayApi, GroupVersion};
 use crate::objects::CustomResourceDefinition;
-use crate::version::{Contains, EdgeTag, LinkerdVersion};
+use crate::version::{Contains, EdgeTag};
 
 const CATEGORY: &str = "gateway-api-crd";
 const ROW: &str = "Gateway API CRDs are installed";

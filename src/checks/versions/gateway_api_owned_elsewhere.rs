@@ -3,8 +3,7 @@
 
 use super::gateway_api::{GRPC, HTTP, definition, installing_value};
 use crate::checks::control_plane::installation::{installed, note_presumed, note_release, release};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::checks::prelude::*;
 use crate::model::control_plane::CREATED_BY;
 use crate::model::managed_by::{Installer, ManagedBy};
 use crate::objects::CustomResourceDefinition;

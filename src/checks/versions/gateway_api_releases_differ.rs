@@ -7,8 +7,7 @@ use super::gateway_api::{
     BUNDLE, CHANNEL, GROUP, brought_by, bundle, installing_value, is_of_the_cli, reinstall, unmark,
 };
 use crate::checks::control_plane::installation::release;
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::checks::prelude::*;
 use crate::knowledge::GatewayChannel;
 use crate::objects::CustomResourceDefinition;
 

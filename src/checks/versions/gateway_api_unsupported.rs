@@ -7,8 +7,7 @@ use super::gateway_api::{
     BUNDLE, CHANNEL, GRPC, HTTP, bring, bundle, comes_with_linkerd, definition, serves,
 };
 use crate::checks::control_plane::installation::release;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::checks::prelude::*;
 use crate::knowledge::GatewayApi;
 use crate::objects::CustomResourceDefinition;
 

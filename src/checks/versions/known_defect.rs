@@ -10,17 +10,14 @@ use std::collections::BTreeSet;
 
 use crate::checks::control_plane::control_plane_restarting::last_end;
 use crate::checks::control_plane::installation::of_control_plane;
+use crate::checks::prelude::*;
 use crate::checks::rewrite::{self, Act, KeyChange};
 use crate::checks::words::sentence;
-use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
 use crate::expression::Expression;
-use crate::finding::{Confidence, Evidence, Finding, Place, Remedy, Severity, StepKind, Subject, Tie};
-use crate::item::Kind;
+use crate::finding::{Confidence, Place};
 use crate::knowledge::{AffectedComponent, Knowledge, KnownDefect, Reach, WorkaroundCommand};
 use crate::model::annotated::Annotated;
 use crate::model::managed_by::ManagedBy;
-use crate::objects::{Deployment, Pod, Workload};
 use affected_releases::{Deciding, Releases};
 use fields::ObjectFields;
 

@@ -1,9 +1,8 @@
 //! `kubernetes-unsupported`: the API server is older than what the installed release needs, or newer than it documents.
 
 use crate::checks::control_plane::installation::{about_to_be, installed, none_installed, release};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::version::{Channel, K8sMinor, LinkerdVersion};
+use crate::checks::prelude::*;
+use crate::version::{Channel, K8sMinor};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = installed(ctx);

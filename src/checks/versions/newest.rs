@@ -1,9 +1,8 @@
 //! Compares a version with the expected one, or else with the newest known edge. No server is queried: the
 //! result is as old as the embedded release data, and states this.
 
-use crate::checks::Context;
-use crate::finding::{Evidence, Severity};
-use crate::version::{Channel, LinkerdVersion};
+use crate::checks::prelude::*;
+use crate::version::Channel;
 
 /// The difference between a version and the wanted one.
 pub(super) struct Behind {

@@ -3,9 +3,7 @@
 
 use super::gateway_api::{BUNDLE, bundle, definition, reads, serves};
 use crate::checks::control_plane::installation::release;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::Kind;
+use crate::checks::prelude::*;
 use crate::objects::{Route, TCPRoute, TLSRoute};
 
 /// Maximum number of quoted routes.

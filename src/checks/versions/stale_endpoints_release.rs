@@ -1,9 +1,7 @@
 //! `stale-endpoints-release`: proxies of the control plane's release may keep addresses of deleted pods.
 
 use crate::checks::control_plane::installation::of_control_plane;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::checks::prelude::*;
 use crate::version::Contains;
 
 /// The row of the releases table with the affected range.

@@ -1,11 +1,9 @@
 //! Services of viz itself that lead nowhere: missing, or with a selector that selects no pod of their component.
 
-use crate::checks::Context;
 use crate::checks::extensions::reinstall;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::{EXTENSION_LABEL, Extension};
+use crate::checks::prelude::*;
+use crate::item::EXTENSION_LABEL;
 use crate::model::endpoints::selected;
-use crate::objects::{Kind, Pod, Service, Workload};
 
 /// The dashboard, which `linkerd viz dashboard` opens without its Service.
 const WEB: &str = "web";

@@ -2,9 +2,7 @@
 //! Reads them without evaluating them.
 
 use crate::checks::extensions::installed_in;
-use crate::checks::{Context, Unjudged};
-use crate::finding::{Evidence, Subject};
-use crate::item::{Extension, Item, Kind, Scope};
+use crate::checks::prelude::*;
 use crate::objects::{Secret, Webhook, WebhookConfiguration};
 
 /// The API version that tap serves.

@@ -1,19 +1,15 @@
 //! `viz-address-unreachable`: a component of viz is configured with an address of a Service that is missing,
 //! does not declare the port, or has no ready endpoint.
 
-use crate::checks::extensions::{installed_in, reinstall_with};
-use crate::checks::{Context, Judgement};
-use crate::command::{Arg, helm_set, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::{EXTENSION_LABEL, Extension};
-use crate::model::endpoints::NoEndpoint;
-use crate::model::service_address::{Lookup, ServiceAddress, Services};
-use crate::objects::{
-    DaemonSet, Deployment, EndpointSlice, Kind, Pod, Service, ServicePort, StatefulSet, Workload,
-};
-
 use super::external_prometheus::external;
 use super::own_services;
+use crate::checks::extensions::{installed_in, reinstall_with};
+use crate::checks::prelude::*;
+use crate::command::helm_set;
+use crate::item::EXTENSION_LABEL;
+use crate::model::endpoints::NoEndpoint;
+use crate::model::service_address::{Lookup, ServiceAddress, Services};
+use crate::objects::{DaemonSet, EndpointSlice, ServicePort, StatefulSet};
 
 /// An address in the arguments of a component.
 struct AddressArgument {

@@ -1,8 +1,7 @@
 //! `viz-cli-skew`: proxies of viz are of another release than the operator's linkerd CLI.
 
 use crate::checks::extensions::{cli, installed_in};
-use crate::checks::{Context, Judgement};
-use crate::item::Extension;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = installed_in(ctx, Extension::Viz)?;

@@ -7,12 +7,9 @@ use crate::checks::extensions::{installed_in, reinstall_with};
 use crate::checks::policy::defined;
 use crate::checks::policy::ingress::Classes;
 use crate::checks::policy::ingress_header::sets_headers;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Arg, helm_set, kubectl};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::{Extension, Item};
-use crate::objects::{Deployment, HTTPRoute, Ingress, Kind, Meta, Route, RouteFilter, Service, Workload};
+use crate::checks::prelude::*;
+use crate::command::helm_set;
+use crate::objects::{HTTPRoute, Ingress, Route, RouteFilter};
 use crate::redact::is_marked;
 
 /// The component and its Service.

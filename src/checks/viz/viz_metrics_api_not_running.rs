@@ -3,12 +3,8 @@
 
 use crate::checks::extensions::{installed_in, is_installing, own};
 use crate::checks::grace::spared;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Subject};
-use crate::item::Extension;
+use crate::checks::prelude::*;
 use crate::model::pod_status::label;
-use crate::objects::Pod;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;

@@ -5,14 +5,10 @@ use std::collections::BTreeSet;
 use super::external_prometheus::external;
 use super::viz_prometheus_missing::no_prometheus;
 use crate::checks::extensions::{by_owner, installed_in, names, own};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy};
+use crate::checks::prelude::*;
+use crate::item::Program;
 use crate::item::answer::runs;
-use crate::item::{Extension, Program};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::objects::Pod;
 
 /// Prometheus scrapes every ten seconds; a pod that is younger than a few rounds may not have been scraped.
 const SOON: i64 = 60;

@@ -1,7 +1,7 @@
 //! `viz-namespace-empty`: a namespace has the label of viz, and viz is not installed.
 
-use crate::checks::{Context, Judgement, extensions};
-use crate::item::Extension;
+use crate::checks::extensions;
+use crate::checks::prelude::*;
 
 /// The rows of `linkerd check` that fail without any pod.
 const ROWS: &[&str] = &[

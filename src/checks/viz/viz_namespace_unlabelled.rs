@@ -1,7 +1,7 @@
 //! `viz-namespace-unlabelled`: the namespace of viz lacks its label.
 
-use crate::checks::{Context, Judgement, extensions};
-use crate::item::Extension;
+use crate::checks::extensions;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     extensions::label_missing(ctx, Extension::Viz)

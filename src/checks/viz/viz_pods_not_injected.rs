@@ -1,8 +1,7 @@
 //! `viz-pods-not-injected`: pods of viz have no proxy.
 
 use crate::checks::extensions::{self, Unmeshed};
-use crate::checks::{Context, Judgement};
-use crate::item::Extension;
+use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let unmeshed = Unmeshed {

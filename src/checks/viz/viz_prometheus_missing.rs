@@ -6,14 +6,10 @@ use super::viz_role_missing::absent_of;
 use crate::checks::extensions::{installed_in, is_installing, own, reinstall, reinstall_with};
 use crate::checks::grace::spared;
 use crate::checks::policy::defined;
+use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Arg, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::{Extension, Kind, Scope};
-use crate::missing::Missing;
 use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::objects::{ConfigMap, Deployment, Monitor, Namespace, Pod, PodMonitor, Service, Workload};
+use crate::objects::{Monitor, PodMonitor};
 
 /// Its configuration.
 const CONFIG: &str = "prometheus-config";

@@ -1,9 +1,7 @@
 //! `viz-role-missing`: ClusterRoles, ClusterRoleBindings or the RoleBinding of viz are missing.
 
 use crate::checks::extensions::{installed_in, reinstall};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Subject};
-use crate::item::{Extension, Kind};
+use crate::checks::prelude::*;
 use crate::objects::Object;
 use crate::objects::rbac::{AnyBinding, ClusterRole, ClusterRoleBinding, RoleBinding};
 

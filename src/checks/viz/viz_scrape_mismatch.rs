@@ -5,16 +5,16 @@ use regex::Regex;
 
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::extensions::{installed_in, preview_text};
+use crate::checks::prelude::*;
+use crate::checks::upgrade;
 use crate::checks::versions::cli_install;
-use crate::checks::{Context, Judgement, Unjudged, upgrade};
-use crate::command::{Command, Line, kubectl, linkerd};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::{EXTENSION_LABEL, Extension, Kind, Scope};
+use crate::command::{Line, linkerd};
+use crate::item::EXTENSION_LABEL;
 use crate::model::control_plane::components;
+use crate::objects::Container;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{ConfigMap, Container, Deployment, Workload};
 use crate::redact::{ScrapeConfig, ScrapeJob, ScrapeRule};
-use crate::version::{Contains, LinkerdVersion};
+use crate::version::Contains;
 
 /// ConfigMap with the configuration, and its entry.
 const CONFIG: &str = "prometheus-config";

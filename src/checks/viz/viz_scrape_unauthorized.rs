@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::checks::extensions::{by_owner, names};
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{kubectl, linkerd};
-use crate::finding::{Evidence, Remedy};
-use crate::objects::{AuthorizationPolicy, Pod};
+use crate::checks::prelude::*;
+use crate::command::linkerd;
+use crate::objects::AuthorizationPolicy;
 
 /// The variable with which the injector sets a proxy's default policy.
 const DEFAULT_POLICY: &str = "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY";

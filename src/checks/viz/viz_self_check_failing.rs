@@ -3,12 +3,9 @@
 use super::external_prometheus::external;
 use super::viz_prometheus_missing::no_prometheus;
 use crate::checks::extensions::{installed_in, own};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
+use crate::checks::prelude::*;
+use crate::item::Program;
 use crate::item::answer::runs;
-use crate::item::{Extension, Kind, Program};
-use crate::objects::Pod;
 
 /// The row of `linkerd check` for both.
 const SELF_CHECK: &str = "viz extension self-check";

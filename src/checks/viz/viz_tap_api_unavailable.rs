@@ -3,11 +3,9 @@
 use super::tap::API;
 use crate::checks::extensions::{absent, extension_namespace, own, reinstall, runs};
 use crate::checks::grace::spared;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Call, Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::{Extension, Scope};
-use crate::objects::{APIService, Condition, Node, Pod};
+use crate::checks::prelude::*;
+use crate::command::Call;
+use crate::objects::{APIService, Condition};
 
 /// The row of `linkerd check` that this check answers, and the one that also fails if the APIService is
 /// missing.

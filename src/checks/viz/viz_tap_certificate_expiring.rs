@@ -4,11 +4,8 @@ use super::tap::{Tap, tap};
 use crate::certificates::{Certificate, Validity};
 use crate::checks::dates::{ExpiryWindow, dates, expiry, is_overdue, renewed_by};
 use crate::checks::extensions::reinstall;
+use crate::checks::prelude::*;
 use crate::checks::serving::{ending, served};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::kubectl;
-use crate::finding::{Remedy, Severity};
-use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let tap = tap(ctx)?;

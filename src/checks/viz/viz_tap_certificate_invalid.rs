@@ -4,12 +4,8 @@ use super::tap::{API, SECRET, Tap, item, tap};
 use crate::certificates::{Certificate, Validity, at_least_one, from_base64_bundle, from_base64_pool};
 use crate::checks::dates::{clocks_first, dates, starts_shortly, wait_for};
 use crate::checks::extensions::reinstall;
+use crate::checks::prelude::*;
 use crate::checks::serving::{Refusal, both_sides, out_of_date, refusal, served};
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
-use crate::item::{Extension, Item, Kind, Scope};
 use crate::objects::APIService;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -3,12 +3,8 @@
 use super::tap::{INJECTOR as SERVICE, INJECTOR_SECRET as SECRET, injector_webhook, item};
 use crate::certificates::from_base64_pool;
 use crate::checks::extensions::{installed_in, reinstall};
+use crate::checks::prelude::*;
 use crate::checks::serving::{self, Refusal, both_sides};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, Severity, Subject};
-use crate::item::{Extension, Item, Kind, Scope};
 use crate::objects::{MutatingWebhookConfiguration, Secret};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

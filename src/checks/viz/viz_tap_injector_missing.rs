@@ -3,11 +3,8 @@
 use super::tap::{INJECTOR, INJECTOR_SECRET, injector_webhook};
 use crate::checks::extensions::{installed_in, is_installing, reinstall};
 use crate::checks::grace::spared;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
-use crate::item::{Extension, Kind, Scope};
-use crate::objects::{Deployment, MutatingWebhookConfiguration, Secret};
+use crate::checks::prelude::*;
+use crate::objects::{MutatingWebhookConfiguration, Secret};
 
 /// The name of the webhook configuration in the chart.
 const CONFIGURATION: &str = "linkerd-tap-injector-webhook-config";

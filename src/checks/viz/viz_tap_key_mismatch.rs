@@ -2,11 +2,8 @@
 
 use super::tap::{SECRET, item, tap};
 use crate::checks::extensions::reinstall;
+use crate::checks::prelude::*;
 use crate::checks::serving::{key_matches, key_not_known, key_trouble, served};
-use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::kubectl;
-use crate::finding::Remedy;
-use crate::item::Extension;
 use crate::redact::KeyMatches;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

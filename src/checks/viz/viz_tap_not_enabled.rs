@@ -4,16 +4,12 @@ use std::collections::BTreeMap;
 
 use super::tap::{INJECTOR, injector_webhook};
 use crate::checks::extensions::installed_in;
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, of_workloads};
 use crate::checks::written::go_bool;
-use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
-use crate::item::{EXTENSION_LABEL, Extension};
+use crate::item::EXTENSION_LABEL;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::owners::Owner;
-use crate::objects::{
-    Kind, Meta, MutatingWebhookConfiguration, Namespace, Pod, Webhook, WebhookConfiguration,
-};
+use crate::objects::{MutatingWebhookConfiguration, Webhook, WebhookConfiguration};
 
 /// The annotation that the injector of tap adds.
 const ENABLED: &str = "viz.linkerd.io/tap-enabled";

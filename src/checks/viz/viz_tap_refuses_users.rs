@@ -1,9 +1,8 @@
 //! `viz-tap-refuses-users`: tap logs that it refuses accounts.
 
+use crate::checks::prelude::*;
 use crate::checks::reported::of_containers;
-use crate::checks::{Context, Judgement};
-use crate::item::{EXTENSION_LABEL, Extension};
-use crate::objects::Pod;
+use crate::item::EXTENSION_LABEL;
 
 /// The container of tap.
 const TAP: &str = "tap";

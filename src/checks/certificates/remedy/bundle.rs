@@ -3,12 +3,10 @@
 use super::super::identity::{Anchor, TRUST_ROOTS, source_bundle};
 use super::{restart_control_plane, restart_meshed, restart_meshed_apart};
 use crate::certificates::{Certificate, PemDamage};
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::{chart_writes_bundle, strands_proxies};
 use crate::checks::upgrade::{self, Options};
-use crate::command::{Call, Command, Line, kubectl, program};
-use crate::finding::{Remedy, StepKind};
-use crate::objects::ConfigMap;
+use crate::command::{Call, Line, program};
 
 /// The current bundle with a new anchor.
 pub(in crate::checks::certificates) const WITH_NEW: &str = "bundle-with-new.crt";

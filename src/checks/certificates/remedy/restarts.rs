@@ -1,16 +1,15 @@
 //! Steps that restart what must read new certificates.
 
 use super::KEYS;
+use crate::checks::prelude::*;
+use crate::checks::restart;
 use crate::checks::trust_roots::{
     TRUST_ROOT_HASH, current_for_steps, foreign_pods, is_hash_of, strands_proxies,
 };
 use crate::checks::upgrade::{self};
-use crate::checks::{Context, restart};
-use crate::command::{Command, Line, kubectl};
-use crate::finding::{Remedy, Restarts, Step};
+use crate::command::Line;
+use crate::finding::{Restarts, Step};
 use crate::model::installed::COMPONENT;
-use crate::model::owners::Owner;
-use crate::objects::Pod;
 
 /// Adds the restart of the proxies whose certificates ended with the issuer's. Those with other trust anchors
 /// need more, which `data-plane-anchors-disjoint` describes.

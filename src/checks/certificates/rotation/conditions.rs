@@ -15,10 +15,9 @@ use crate::certificates::{Certificate, Validity};
 use crate::checks::certificates::identity::ISSUER;
 use crate::checks::certificates::stranded;
 use crate::checks::certificates::trust_anchors_drifted::drift;
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::checks::{Context, Unjudged};
-use crate::command::{kubectl, own};
-use crate::missing::Missing;
+use crate::command::own;
 
 /// Maximum number of names in a piece of evidence.
 const NAMED: usize = 4;

@@ -12,13 +12,10 @@ use crate::checks::certificates::identity::{
     BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, clock_skew, issuance_lifetime, issuer,
 };
 use crate::checks::multicluster::links::links;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::chart_writes_bundle;
-use crate::checks::{Context, Unjudged};
-use crate::fetched::Why;
-use crate::item::{Program, Scope};
-use crate::missing::Missing;
-use crate::model::owners::Owner;
-use crate::objects::{ConfigMap, Event, ExternalWorkload, Link};
+use crate::item::Program;
+use crate::objects::{Event, ExternalWorkload, Link};
 
 /// The event of identity for a loaded issuer.
 const LOADED: &str = "IssuerUpdated";

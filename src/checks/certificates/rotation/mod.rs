@@ -17,10 +17,9 @@ use jiff::Timestamp;
 use super::TABLE;
 use crate::checks::context::RunInput;
 use crate::checks::joins::Joins;
-use crate::checks::{Check, Context, Settings, all, find};
-use crate::finding::{Finding, Remedy, Severity};
+use crate::checks::prelude::*;
+use crate::checks::{Check, Settings, all, find};
 use crate::knowledge::Knowledge;
-use crate::missing::Missing;
 use crate::model::Cluster;
 use evidence::Evidence;
 

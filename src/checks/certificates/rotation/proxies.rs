@@ -6,16 +6,13 @@ use jiff::Timestamp;
 
 use super::ConditionStatus;
 use crate::certificates::{BundlePrint, Certificate};
-use crate::checks::Context;
 use crate::checks::diagnosed;
 use crate::checks::pod_owners::makers;
+use crate::checks::prelude::*;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, written, written_in};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::CertificateRefreshedAt;
-use crate::missing::Missing;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
-use crate::model::owners::Owner;
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// The containers of the control plane that read the bundle when they start.

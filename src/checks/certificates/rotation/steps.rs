@@ -6,17 +6,15 @@ use std::collections::BTreeSet;
 use super::evidence::{Evidence, is_current, renewed, trusts_next};
 use super::proxies::Proxy;
 use super::{AnchorRole, ConditionStatus, Phase, RotationSubject, Stage};
-use crate::checks::Context;
 use crate::checks::certificates::identity::{Anchor, Issuer, Scheme, anchors};
 use crate::checks::certificates::managed_anchor::{ManagedAnchor, added_in_line};
 use crate::checks::certificates::remedy::{
     EDITED, NEW_ROOT, WITH_NEW, add_to_bundle, another_issuer, current_bundle, new_root, new_root_alone,
     put_bundle, put_known_bundle, put_new_issuer, restart_control_plane, see_it_taken, without_anchor,
 };
+use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, meshed_but};
-use crate::command::{Arg, Command, Line, kubectl, program};
-use crate::finding::Remedy;
-use crate::model::owners::Owner;
+use crate::command::{Line, program};
 
 /// The commands of a step, in a phase.
 pub(super) fn remedy(

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use super::super::webhooks::Server;
 use crate::checks::control_plane::installation::{before_upgrade, installed};
+use crate::checks::prelude::*;
 use crate::checks::serving::is_misdirected;
+use crate::checks::upgrade;
 use crate::checks::upgrade::Options;
-use crate::checks::{Context, upgrade};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::objects::{ClientConfig, ResourceRule, Service, Webhook, WebhookConfiguration};
-use crate::version::LinkerdVersion;
+use crate::objects::{ClientConfig, ResourceRule, Webhook, WebhookConfiguration};
 
 /// The versions of admission reviews that API servers support.
 const REVIEWS: [&str; 2] = ["v1", "v1beta1"];

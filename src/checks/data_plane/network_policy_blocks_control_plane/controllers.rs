@@ -2,16 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::Context;
 use crate::checks::network_policies::{self, PeerSelector, Set, about, cannot_say, is_older, set};
+use crate::checks::prelude::*;
 use crate::checks::words::some;
-use crate::finding::{Evidence, Finding, Severity, Tie};
 use crate::item::EXTENSION_LABEL;
 use crate::model::installed::COMPONENT;
-use crate::model::owners::Owner;
 use crate::network_policy::control_plane::{ApiServer, to_dns};
 use crate::network_policy::{DecidedBy, Direction, Policies, Verdict};
-use crate::objects::{EndpointSlice, Pod};
+use crate::objects::EndpointSlice;
 
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;

@@ -4,15 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use super::controllers::is_controller;
-use crate::checks::Context;
 use crate::checks::multicluster::links::{CLUSTER, mirrors_of};
 use crate::checks::network_policies::{self, PeerSelector, Set, about, cannot_say, set};
 use crate::checks::policy::defined;
-use crate::finding::{Evidence, Finding, Severity, Subject};
-use crate::item::Kind;
+use crate::checks::prelude::*;
 use crate::network_policy::control_plane::best;
 use crate::network_policy::{DecidedBy, Direction, Peer, Policies, Port, Verdict};
-use crate::objects::{Link, Pod};
+use crate::objects::Link;
 use crate::redact::{KUBECONFIG, RemoteAccess};
 
 /// What a controller connects to.

@@ -5,14 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{All, At, BlockingPolicy, Pods, QUOTED, Quoted, before, new, of_rule};
-use crate::checks::Context;
 use crate::checks::data_plane::transport::{OWN, Transport, declared, inbound_port, is_tcp};
 use crate::checks::network_policies::cannot_say;
-use crate::model::owners::Owner;
+use crate::checks::prelude::*;
 use crate::network_policy::{
     Action, AppliedPolicy, Direction, Match, Peer, Policies, Policy, Port, Ports, Rule, RulesByPeer, Verdict,
 };
-use crate::objects::Pod;
 
 /// Clients that the same policies select, so that each server has the same result for all of them.
 struct Clients<'p, 'a> {

@@ -6,16 +6,15 @@ use jiff::Timestamp;
 
 use super::stage::{RestartCause, Stage, killed, lost_at, obstacle, of_proxy};
 use crate::annotations::VPA_UPDATES;
-use crate::checks::Context;
 use crate::checks::control_plane::failing::NOTE;
+use crate::checks::prelude::*;
 use crate::checks::probe_events::ProbeEvents;
-use crate::finding::Evidence;
 use crate::model::events;
 use crate::model::pod_status::{label, unhealthy};
 use crate::model::vertical_autoscaler;
+use crate::objects::Event;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::{ContainerStatus, Terminated};
-use crate::objects::{Event, Node, Pod};
 
 /// Maximum number of quoted characters of a container's last output.
 const WORDS: usize = 240;

@@ -2,15 +2,12 @@
 
 use super::evidence::allocator;
 use super::stage::{INIT, RestartCause, Stage, killed, obstacle, of_proxy};
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::probe_events::give_time;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade;
-use crate::command::{Call, kubectl, meshdoctor};
-use crate::finding::{Remedy, StepKind};
-use crate::model::owners::Owner;
+use crate::command::{Call, meshdoctor};
 use crate::model::vertical_autoscaler;
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// The steps for the pods of an owner that are in the same state; `names`: those of the pods.

@@ -1,9 +1,9 @@
 //! A step of a remedy on a card: a command whose words are literals or values of expressions.
 
 use crate::card::ExpressedFix;
-use crate::command::{Arg, Call, helm, kubectl, linkerd, meshdoctor};
+use crate::checks::prelude::*;
+use crate::command::{Call, helm, linkerd, meshdoctor};
 use crate::expression::{Expression, Scope};
-use crate::finding::Remedy;
 
 #[derive(Debug)]
 pub(super) struct ExpressedStep {

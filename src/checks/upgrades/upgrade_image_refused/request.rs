@@ -6,12 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::super::Upgrade;
 use super::super::target_images::{Placed, PodOwner, TargetImages};
-use crate::checks::{Context, Unjudged};
-use crate::finding::Subject;
-use crate::item::{EXTENSION_LABEL, Kind};
+use crate::checks::prelude::*;
+use crate::item::EXTENSION_LABEL;
 use crate::model::cni;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
-use crate::objects::{DaemonSet, Deployment, Meta, Namespace, Pod, PodSpec, Texts, Workload};
+use crate::objects::{DaemonSet, PodSpec, Texts};
 
 /// A request, with today's images and with those of the target.
 pub(super) struct Request<'a> {

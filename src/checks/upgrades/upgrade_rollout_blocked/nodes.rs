@@ -1,11 +1,11 @@
 //! Whether nodes have room for the new pods of the control plane.
 
 use super::finding;
-use crate::checks::{Context, quota};
-use crate::command::{Line, kubectl};
-use crate::finding::{Evidence, Finding, Remedy};
+use crate::checks::prelude::*;
+use crate::checks::quota;
+use crate::command::Line;
 use crate::model::quantity;
-use crate::objects::{Node, Pod, PodSpec, Workload};
+use crate::objects::PodSpec;
 
 /// Maximum number of nodes in the evidence.
 const NAMED: usize = 3;

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::Context;
-use crate::finding::{Confidence, Evidence};
+use crate::checks::prelude::*;
+use crate::finding::Confidence;
 use crate::knowledge::{AffectedComponent, KnownDefect};
 use crate::model::control_plane::{proxy_version, tag_version};
-use crate::objects::{Deployment, Pod};
-use crate::version::{Contains, LinkerdVersion};
+use crate::version::Contains;
 
 /// The label of an extension's objects.
 const EXTENSION: &str = "linkerd.io/extension";

@@ -6,17 +6,11 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::checks::Context;
-use crate::command::{Call, Line, kubectl};
-use crate::finding::Subject;
-use crate::item::{Item, Kind, Scope};
-use crate::missing::Missing;
+use crate::checks::prelude::*;
+use crate::command::{Call, Line};
 use crate::model::is_kept_in_full;
 use crate::objects::container_status::ContainerState;
-use crate::objects::{
-    ConfigMap, Container, ContainerStatus, DaemonSet, Deployment, Event, Meta, Namespace, Pod, PodSpec,
-    Service, StatefulSet, Texts, Workload,
-};
+use crate::objects::{Container, ContainerStatus, DaemonSet, Event, PodSpec, StatefulSet, Texts};
 
 /// The source of an Argo CD Application, and the objects that its last sync could not apply.
 const FAILED_TO_SYNC: &str = concat!(

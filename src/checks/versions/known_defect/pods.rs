@@ -3,9 +3,8 @@
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 
-use crate::checks::{Context, reported};
-use crate::finding::Evidence;
-use crate::objects::Pod;
+use crate::checks::prelude::*;
+use crate::checks::reported;
 
 /// How long ago a container that runs again may have ended: the window of the check for restarts.
 const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);

@@ -10,16 +10,11 @@ use serde_json::{Value, json};
 use super::Affected;
 use super::fields::{ObjectFields, objects};
 use super::pods::Past;
-use crate::checks::Context;
+use crate::checks::prelude::*;
 use crate::checks::reported::{containers, log_of, logged};
 use crate::expression::{Expression, Known, NoValue, Scope};
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Subject};
-use crate::item::{Item, Kind};
 use crate::knowledge::{AffectedComponent, DefectTrigger};
-use crate::missing::Missing;
-use crate::model::owners::Owner;
-use crate::objects::{CustomResourceDefinition, Pod, is_undefined};
+use crate::objects::{CustomResourceDefinition, is_undefined};
 
 /// Variables of expressions.
 pub(super) const VARIABLES: [&str; 5] = ["object", "annotations", "others", "ended", "reported"];
