@@ -139,7 +139,7 @@ pub async fn collect<S: Source>(
         }
     }
     gathered.extend(run.gather(unknown.into_iter().map(Request::new).collect()).await);
-    if undecided(&gathered) {
+    if undecided(items, &gathered) {
         gathered.extend(run.gather(vec![Request::new(Item::List(Kind::Deployment))]).await);
     }
     let namespaces = namespaces(options, &gathered);

@@ -23,7 +23,8 @@ use crate::checks::prelude::*;
 use crate::item::EXTENSION_LABEL;
 
 /// The namespace of an extension: the one with its label, or, of several, the one that named objects were
-/// read from (see [`Scope::Extension`]). `None` if no namespace has the label. Reads `namespaces`.
+/// read from (see [`Scope::Extension`]). If none with the label has objects of it, one without the label that has.
+/// `None` if there is no such namespace. Reads `namespaces`.
 ///
 /// # Errors
 /// Namespaces are unavailable, or incomplete without a match.
@@ -31,14 +32,18 @@ pub(super) fn extension_namespace<'a>(
     ctx: &Context<'a>,
     extension: Extension,
 ) -> Result<Option<&'a Namespace>, Missing> {
-    let labelled = |n: &&Namespace| n.metadata.label(EXTENSION_LABEL) == Some(extension.name());
     let chosen = ctx.namespaces().extensions.get(&extension);
     let namespaces = ctx.partial_list::<Namespace>()?;
-    let named = namespaces.iter().filter(labelled).find(|n| Some(&n.metadata.name) == chosen);
-    match named.or_else(|| namespaces.iter().find(labelled)) {
+    let named = namespaces.iter().find(|n| Some(&n.metadata.name) == chosen);
+    match named.or_else(|| namespaces.iter().find(|one| is_labelled(one, extension))) {
         Some(namespace) => Ok(Some(namespace)),
         None => ctx.complete_list::<Namespace>().map(|_| None),
     }
+}
+
+/// Whether a namespace has the label of an extension.
+pub(super) fn is_labelled(namespace: &Namespace, extension: Extension) -> bool {
+    namespace.metadata.label(EXTENSION_LABEL) == Some(extension.name())
 }
 
 /// The namespace of an extension, for checks whose cards require it. Reads `namespaces`.

@@ -23,6 +23,7 @@ mod mirror_service_orphaned;
 mod mirror_service_pruned;
 mod mirror_service_without_endpoints;
 mod multicluster_cli_skew;
+mod multicluster_namespace_unlabelled;
 mod multicluster_pods_not_running;
 mod multicluster_proxy_outdated;
 mod multicluster_proxy_unhealthy;
@@ -55,6 +56,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "mirror-service-pruned", mirror_service_pruned),
     row!("multicluster", "mirror-service-without-endpoints", mirror_service_without_endpoints),
     row!("multicluster", "multicluster-cli-skew", multicluster_cli_skew),
+    row!("multicluster", "multicluster-namespace-unlabelled", multicluster_namespace_unlabelled),
     row!("multicluster", "multicluster-pods-not-running", multicluster_pods_not_running),
     row!("multicluster", "multicluster-proxy-outdated", multicluster_proxy_outdated),
     row!("multicluster", "multicluster-proxy-unhealthy", multicluster_proxy_unhealthy),

@@ -7,7 +7,9 @@ use super::sanitizer::store_of;
 use super::{Gathered, Options};
 use crate::fetched::{Fetched, Why};
 use crate::item::answer::runs;
-use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program, controller_config_of};
+use crate::item::{
+    EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program, Scope, controller_config_of,
+};
 use crate::model::cluster::Answer;
 use crate::model::ingress_controller::config_map;
 use crate::objects::{Link, Meta, Namespace, Object, Pod, Service, Workload};
@@ -52,14 +54,18 @@ pub(super) fn namespaces(options: &Options, gathered: &BTreeMap<Item, Gathered>)
 }
 
 /// Namespaces of the extensions, if the list of namespaces is known. Of several with the label, the first with objects
-/// of the extension: a leftover or copied label must not hide the real one.
+/// of the extension: a leftover or copied label must not hide the real one. If no namespace with the label has such
+/// objects, the first without the label that does.
 fn extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeMap<Extension, String> {
     let chosen = |extension: &Extension| {
         let labelled = labelled(gathered, *extension);
-        let filled = labelled.iter().find(|namespace| holds(gathered, namespace, *extension));
-        filled.or(labelled.first()).map(|namespace| (*namespace).to_owned())
+        let homes = homes(gathered, *extension);
+        let filled = labelled.iter().find(|namespace| homes.contains(*namespace));
+        filled.or(homes.first()).or(labelled.first()).map(|namespace| (*namespace).to_owned())
     };
-    Extension::ALL.into_iter().filter_map(|extension| Some((extension, chosen(&extension)?))).collect()
+    let is_known = gathered.get(&Item::List(Kind::Namespace)).is_some_and(|list| list.answer.is_some());
+    let all = Extension::ALL.into_iter().filter(|_| is_known);
+    all.filter_map(|extension| Some((extension, chosen(&extension)?))).collect()
 }
 
 /// Extensions with a labelled namespace but without Deployment and pods. Unknown if Deployments are incomplete.
@@ -70,16 +76,18 @@ fn empty_extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeSet<Extension> 
         return BTreeSet::new();
     }
     let is_empty = |extension: &Extension| {
-        let labelled = labelled(gathered, *extension);
-        !labelled.is_empty() && !labelled.iter().any(|namespace| holds(gathered, namespace, *extension))
+        !labelled(gathered, *extension).is_empty() && homes(gathered, *extension).is_empty()
     };
     Extension::ALL.into_iter().filter(is_empty).collect()
 }
 
-/// Whether a namespace has the label of an extension, but no list that shows its pods was requested.
-pub(super) fn undecided(gathered: &BTreeMap<Item, Gathered>) -> bool {
+/// Whether the namespace of an extension depends on Deployments, but no list of them was requested: one has its label,
+/// or objects in it are to be read.
+pub(super) fn undecided(items: &BTreeSet<Item>, gathered: &BTreeMap<Item, Gathered>) -> bool {
     let asked = gathered.contains_key(&Item::List(Kind::Deployment));
-    !asked && Extension::ALL.iter().any(|extension| !labelled(gathered, *extension).is_empty())
+    let is_in_extension = |item: &Item| matches!(item.scope(), Some(Scope::Extension(_)));
+    let is_labelled = || Extension::ALL.iter().any(|extension| !labelled(gathered, *extension).is_empty());
+    !asked && (items.iter().any(is_in_extension) || is_labelled())
 }
 
 /// Namespaces with the label of an extension, in order.
@@ -89,12 +97,18 @@ fn labelled(gathered: &BTreeMap<Item, Gathered>, extension: Extension) -> Vec<&s
     namespaces.iter().filter(labelled).map(|n| n.metadata.name.as_str()).collect()
 }
 
-/// Whether a Deployment or pod of an extension is in a namespace.
-fn holds(gathered: &BTreeMap<Item, Gathered>, namespace: &str, extension: Extension) -> bool {
-    let of_it =
-        |meta: &Meta| meta.namespace == namespace && meta.label(EXTENSION_LABEL) == Some(extension.name());
-    objects::<Workload>(gathered, Kind::Deployment).iter().any(|deployment| of_it(&deployment.metadata))
-        || objects::<Pod>(gathered, Kind::Pod).iter().any(|pod| of_it(&pod.metadata))
+/// The namespaces with Deployments or pods of an extension, or with Links for multicluster.
+fn homes(gathered: &BTreeMap<Item, Gathered>, extension: Extension) -> BTreeSet<&str> {
+    let of_it = |meta: &&Meta| meta.label(EXTENSION_LABEL) == Some(extension.name());
+    let deployments = objects::<Workload>(gathered, Kind::Deployment).iter().map(|one| &one.metadata);
+    let pods = objects::<Pod>(gathered, Kind::Pod).iter().map(|one| &one.metadata);
+    let found: BTreeSet<&str> =
+        deployments.chain(pods).filter(of_it).map(|meta| meta.namespace.as_str()).collect();
+    if extension == Extension::Multicluster && found.is_empty() {
+        let links = objects::<Link>(gathered, Kind::Link).iter();
+        return links.map(|link| link.metadata.namespace.as_str()).collect();
+    }
+    found
 }
 
 fn objects<T: Object>(gathered: &BTreeMap<Item, Gathered>, kind: Kind) -> &[T] {
