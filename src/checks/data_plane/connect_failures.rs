@@ -34,15 +34,11 @@ pub(super) fn failed_connections<'a>(
 ) -> Vec<FailedConnection<'a>> {
     let ready = pod.condition("Ready").filter(|ready| ready.status == "True");
     let Some(since) = ready.and_then(|ready| ready.last_transition_time.get()) else { return Vec::new() };
-    let started = pod
-        .container_status(PROXY_CONTAINER)
-        .and_then(|status| status.state.running())
-        .and_then(|running| running.started_at.get());
     let lines = log.lines.iter().map(String::as_str).filter(|line| row.matches(line));
     lines
         .filter_map(|line| {
             let dated = written_at(line);
-            let at = dated.or_else(|| started?.checked_add(uptime(line)?).ok())?;
+            let at = written_by(pod, line)?;
             let is_old = dated.is_some_and(|at| ctx.now().duration_since(at) > RECENT);
             (at > since && !is_old).then_some(FailedConnection { line, at, is_dated: dated.is_some() })
         })
@@ -70,6 +66,12 @@ pub(super) fn quoted(pod: &Pod, lines: &[FailedConnection<'_>], line: &FailedCon
     let (namespace, name) = pod.metadata.key();
     let object = format!("Pod {namespace}/{name}, log of {PROXY_CONTAINER}, {} lines", lines.len());
     Evidence::other(object, line.line.trim())
+}
+
+/// When the running proxy of a pod wrote a line, from its date, or else from the time since the start of the proxy.
+pub(super) fn written_by(pod: &Pod, line: &str) -> Option<Timestamp> {
+    let started = || pod.container_status(PROXY_CONTAINER)?.state.running()?.started_at.get();
+    written_at(line).or_else(|| started()?.checked_add(uptime(line)?).ok())
 }
 
 /// The time since the start of the proxy, with which its lines begin: `[   830.612340s]`.

@@ -1,21 +1,20 @@
 //! Clients that a proxy denies: the pods of the addresses in its log, and the Servers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use jiff::Timestamp;
 
-use super::connect_failures::text_after;
-use crate::checks::policy::survey;
+use super::connect_failures::{text_after, written_by};
+use crate::checks::policy::{survey, through_proxy};
 use crate::checks::prelude::*;
 use crate::checks::reported::Reported;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::sentence;
-use crate::finding::Step;
-use crate::knowledge::written_at;
+use crate::model::endpoints::selects;
 use crate::model::injection::WEBHOOKS_LABEL;
-use crate::model::policy::{TakenBy, listed_ports};
-use crate::model::skipped::OUT;
+use crate::model::policy::TakenBy;
+use crate::model::skipped::{OUT, Skipped, skipped};
 
 /// The row of `mesh-logs.yaml` about denied clients.
 const DENIED: &str = "inbound-denied";
@@ -28,8 +27,12 @@ const NAMED: usize = 3;
 struct DeniedClient<'a> {
     pod: &'a Pod,
     address: IpAddr,
-    server: &'a str,
+    server: String,
+    /// The port that was called, if the line names it.
+    port: Option<u16>,
     lines: usize,
+    /// Whether all of its calls were without mTLS.
+    is_plain: bool,
     /// When the first of its calls without mTLS was denied, if all of them were without.
     without_tls: Option<Timestamp>,
 }
@@ -55,7 +58,16 @@ impl DeniedClient<'_> {
     }
 
     /// The step that authorizes it. The injector passes over some namespaces.
-    fn remedy(&self, ctx: &Context<'_>) -> String {
+    fn remedy(&self, ctx: &Context<'_>, denying: &Pod) -> String {
+        let is_authorized = || matches!(authorizing(ctx, denying, self, Some(self.pod)), Some(Some(_)));
+        if self.is_plain && self.is_meshed() && is_authorized() {
+            return format!(
+                "The identity of {} is authorized by {} already, but its calls arrive without mTLS: find out why they \
+                 bypass its proxy",
+                self.name(ctx),
+                self.server
+            );
+        }
         let namespace = &self.pod.metadata.namespace;
         let account = format!("{namespace}/{}", self.pod.spec.account());
         let policy = match (self.is_meshed(), is_exempt(ctx, namespace)) {
@@ -70,7 +82,7 @@ impl DeniedClient<'_> {
                 "move it to another namespace and mesh it there (namespace {namespace} is exempt from injection), or"
             ),
         };
-        let (client, server) = (self.name(ctx), self.server);
+        let (client, server) = (self.name(ctx), &self.server);
         format!(
             "If {client} should be authorized by {server}, {policy} authorize its address with a NetworkAuthentication"
         )
@@ -87,8 +99,8 @@ fn is_exempt(ctx: &Context<'_>, namespace: &str) -> bool {
 
 /// Names the clients of a finding about the denied clients of a pod, if they are pods of this cluster. Without a proxy,
 /// such a client fails until it or the policy is changed.
-pub(super) fn name_clients(
-    ctx: &Context<'_>,
+pub(super) fn name_clients<'a>(
+    ctx: &Context<'a>,
     finding: Finding,
     denying: &Pod,
     reported: &Reported<'_>,
@@ -103,16 +115,19 @@ pub(super) fn name_clients(
     let enough = of_clients.into_iter().filter(|(_, lines)| lines.len() >= ENOUGH);
     let known = enough.filter_map(|((address, server), lines)| {
         let is_plain = lines.iter().all(|line| line.contains("tls=None("));
-        let without_tls = is_plain.then(|| written_at(lines[0])).flatten();
-        Some(DeniedClient { pod: pod_at(ctx, address)?, address, server, lines: lines.len(), without_tls })
+        let without_tls = is_plain.then(|| written_by(denying, lines[0])).flatten();
+        let port = text_after(lines[0], "server{port=", &['}', ' ']).and_then(|port| port.parse().ok());
+        let pod = pod_at(ctx, address)?;
+        let server = server.to_owned();
+        Some(DeniedClient { pod, address, server, port, lines: lines.len(), is_plain, without_tls })
     });
-    let known: Vec<DeniedClient<'_>> = known.collect();
+    let known: Vec<DeniedClient<'a>> = known.collect();
     if let Some(bypassing) = bypassing(ctx, denying, &known) {
-        return bypassing.reported(ctx, finding, reported);
+        return bypassing.reported(ctx, finding, denying, reported);
     }
     let finding = known.iter().take(NAMED).fold(finding, |finding, client| {
         let mut finding = finding.evidence(client.evidence(ctx));
-        finding.remedy = finding.remedy.note(client.remedy(ctx));
+        finding.remedy = finding.remedy.note(client.remedy(ctx, denying));
         finding
     });
     if let Some(client) = known.iter().find(|client| is_shut_out_of_viz(ctx, denying, client)) {
@@ -204,9 +219,15 @@ fn bypassing<'c, 'a>(
     })
 }
 
-impl Bypassing<'_, '_> {
-    fn reported(&self, ctx: &Context<'_>, finding: Finding, reported: &Reported<'_>) -> Finding {
-        let Bypassing { client, port } = self;
+impl<'a> Bypassing<'_, 'a> {
+    fn reported(
+        &self,
+        ctx: &Context<'a>,
+        finding: Finding,
+        denying: &Pod,
+        reported: &Reported<'_>,
+    ) -> Finding {
+        let client = self.client;
         let message = format!(
             "the proxy denies {}, whose calls arrive without mTLS: policy {} authorizes only its identity, according \
              to the {}",
@@ -214,33 +235,40 @@ impl Bypassing<'_, '_> {
             client.server,
             reported.source()
         );
-        let names = [client.pod.metadata.name.clone()];
-        let listed = client.pod.metadata.annotation(OUT.annotation()).map(listed_ports).unwrap_or_default();
-        let step = match listed.contains(*port) {
-            true => Step::new(
-                StepKind::Annotation,
-                format!(
-                    "Take port {port} out of the skipped outbound ports of {}, which bypass its proxy",
-                    client.name(ctx)
-                ),
-                None,
-            ),
-            false => renew(
-                ctx,
-                &ctx.owners().owner(client.pod),
-                &names,
-                Needs::NewPods,
-                "its proxy most likely keeps connections from before it knew the pod",
-            ),
-        };
         let mut finding = finding.evidence(client.evidence(ctx)).likely();
         finding.remedy.steps.truncate(1);
-        finding.remedy.steps.push(step);
+        let owner = ctx.owners().owner(client.pod);
+        match self.skipped(ctx, denying) {
+            Some((port, skipped)) => {
+                let remedy = through_proxy(ctx, port, owner, &skipped);
+                finding = finding.evidence(skipped.by());
+                finding.remedy.steps.extend(remedy.steps);
+            }
+            None => finding.remedy.steps.push(renew(
+                ctx,
+                &owner,
+                &[client.pod.metadata.name.clone()],
+                Needs::NewPods,
+                "its proxy most likely keeps connections from before it knew the pod",
+            )),
+        }
         Finding { message: sentence(&message), ..finding }.severity(Severity::Warning)
+    }
+
+    /// The port by which the client's calls bypass its proxy, of the pod or of a Service that leads to it, and the list
+    /// that contains it.
+    fn skipped(&self, ctx: &Context<'a>, denying: &Pod) -> Option<(u16, Skipped<'a>)> {
+        let skipped = skipped(self.client.pod, OUT, ctx.cni_skips())?;
+        let services = ctx.optional_list::<Service>().iter();
+        let services = services.filter(|service| selects(service, &denying.metadata));
+        let ports = services.flat_map(|service| &service.spec.ports);
+        let leading = ports.filter(|port| port.leads_to(denying) == Some(self.port)).map(|port| port.port);
+        let port = leading.chain([self.port]).find(|port| skipped.holds(*port))?;
+        Some((port, skipped))
     }
 }
 
-/// The port of a client's Server on which the policies authorize it by now, by the identity of a pod if given;
+/// The port of a client's Server or default policy on which it is authorized by now, by the identity of a pod if given;
 /// `Some(None)` if there is none. `None`, and a gap, if they are unknown.
 fn authorizing(
     ctx: &Context<'_>,
@@ -260,14 +288,29 @@ fn authorizing(
     let identity = identity.map(|pod| controller.identity(&pod.metadata.namespace, pod.spec.account()));
     let mut pods = survey.pods.iter();
     let Some((_, workload)) = pods.find(|(pod, _)| std::ptr::eq(*pod, denying)) else { return Some(None) };
-    let port = survey.index.inbound_taken(workload).find_map(|(port, inbound)| {
-        let TakenBy::Server(server) = inbound.taken_by else { return None };
+    let taken = survey.index.inbound_taken(workload).map(|(port, _)| port);
+    let ports: BTreeSet<u16> = match client.port {
+        Some(port) => BTreeSet::from([port]),
+        None => taken.chain(called(ctx, denying)).collect(),
+    };
+    let port = ports.into_iter().find(|port| {
+        let inbound = survey.index.inbound(workload, *port);
+        let name = match inbound.taken_by {
+            TakenBy::Server(server) => server.metadata.name.as_str(),
+            TakenBy::Default(policy) => policy.as_str(),
+        };
         let mut all = inbound.authorizations.iter();
-        let admits = server.metadata.name == client.server
-            && all.any(|one| one.admits(identity.as_deref(), Some(client.address)));
-        admits.then_some(port)
+        name == client.server && all.any(|one| one.admits(identity.as_deref(), Some(client.address)))
     });
     Some(port)
+}
+
+/// The ports of a pod that Services lead to, or that it declares.
+fn called(ctx: &Context<'_>, pod: &Pod) -> impl Iterator<Item = u16> {
+    let services = ctx.optional_list::<Service>().iter().filter(|service| selects(service, &pod.metadata));
+    let leading = services.flat_map(|service| &service.spec.ports).filter_map(|port| port.leads_to(pod));
+    let declared = pod.spec.containers.iter().flat_map(|container| &container.ports);
+    leading.chain(declared.map(|port| port.container_port))
 }
 
 /// The client and the Server of a line.

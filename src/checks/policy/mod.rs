@@ -69,6 +69,7 @@ mod workload_without_authorization;
 mod would_be;
 
 pub use ingress::EndpointCaller;
+pub(super) use skipped_port_hides_identity::through_proxy;
 pub(super) use survey::{
     Survey, applied, defined, existing, field, on, put, read_by, set, support_after, survey, unread,
 };

@@ -28,6 +28,13 @@ struct Skipper {
     own: Option<String>,
 }
 
+impl Skipper {
+    fn new(skipped: &Skipped<'_>) -> Skipper {
+        let own = skipped.is_annotated().then(|| skipped.list().to_owned());
+        Skipper { by: skipped.by(), source: skipped.source(), own }
+    }
+}
+
 /// A Service port, with the clients that connect to it without an identity.
 struct Hidden<'a> {
     service: &'a Meta,
@@ -95,11 +102,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // A policy for one service account was written for its calls.
             let other = controller.identity(&meta.namespace, NO_ACCOUNT);
             one.is_named |= skipped.is_annotated() && !let_in(Some(other.as_str()));
-            one.clients.entry(owners.owner(pod)).or_insert_with(|| Skipper {
-                by: skipped.by(),
-                source: skipped.source(),
-                own: skipped.is_annotated().then(|| skipped.list().to_owned()),
-            });
+            one.clients.entry(owners.owner(pod)).or_insert_with(|| Skipper::new(skipped));
         }
     }
     let findings = hidden.into_iter().map(|((namespace, name, port), one)| {
@@ -139,6 +142,16 @@ fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> F
         )
         .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
         .remedy(remedy)
+}
+
+/// The steps that let a client use its proxy for a port that a list skips.
+pub(in crate::checks) fn through_proxy(
+    ctx: &Context<'_>,
+    port: u16,
+    client: Owner,
+    skipped: &Skipped<'_>,
+) -> Remedy {
+    remedy(ctx, port, &BTreeMap::from([(client, Skipper::new(skipped))]))
 }
 
 /// The steps that let the clients use their proxy for the port.
