@@ -20,6 +20,7 @@ mod debug;
 mod diagnosed;
 pub mod expressed;
 mod extensions;
+mod firewall;
 mod grace;
 mod gvisor;
 mod host_system;

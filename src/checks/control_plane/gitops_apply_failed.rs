@@ -1,5 +1,6 @@
 //! `gitops-apply-failed`: Flux or Argo CD cannot apply Linkerd's charts, or objects that Linkerd's webhooks reject.
 
+use crate::checks::firewall::let_api_server_in;
 use crate::checks::policy::defined;
 use crate::checks::prelude::*;
 use crate::checks::serving::{component_missing, definition_missing};
@@ -176,7 +177,7 @@ fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
     let subject = Subject::object(*kind, &meta.namespace, &meta.name);
     let shown = failures.iter().filter(|failure| chart.is_some() || webhook(failure.said).is_some());
     let evidence = shown.map(|failure| Evidence::field(subject.clone(), failure.path.as_str(), failure.said));
-    let remedy = remedy(tool, failures.iter().map(|failure| failure.said), by_webhook)
+    let remedy = remedy(ctx, tool, failures.iter().map(|failure| failure.said), by_webhook)
         .command(format!("Let {tool} apply it again, and wait until it is done"), taken_of(*owner, meta));
     let finding = ctx.finding(subject.clone(), message).evidences(evidence).remedy(remedy);
     Some(ties(chart.unwrap_or_default()).into_iter().fold(finding, Finding::tie))
@@ -195,7 +196,36 @@ fn ties(chart: &str) -> Vec<Tie> {
     }
 }
 
+/// What an API server says of a webhook that does not answer.
+const TIMEOUTS: [&str; 4] =
+    ["context deadline exceeded", "i/o timeout", "connection timed out", "no route to host"];
+/// The webhooks of the control plane, by the beginning of their names: the Deployment and the container that serve them.
+const SERVERS: [(&str, &str, &str); 3] = [
+    ("linkerd-policy-validator", "linkerd-destination", "policy"),
+    ("linkerd-sp-validator", "linkerd-destination", "sp-validator"),
+    ("linkerd-proxy-injector", "linkerd-proxy-injector", "proxy-injector"),
+];
+
+/// The steps for a webhook that the API server cannot call. Only if it does not answer in time, no other check may find
+/// the cause.
+fn uncalled<'a>(ctx: &Context<'_>, webhook: &str, mut said: impl Iterator<Item = &'a str>) -> Remedy {
+    let is_silent = said.any(|said| TIMEOUTS.iter().any(|timeout| said.contains(timeout)));
+    let server = SERVERS.iter().find(|(begins, ..)| webhook.starts_with(begins));
+    let Some((_, deployment, container)) = server.filter(|_| is_silent) else {
+        return Remedy::new().note("Repair the webhook first: other findings name the cause");
+    };
+    let log = kubectl().namespace(&ctx.namespaces().control_plane).words("logs");
+    let log = log.arg(format!("deployment/{deployment}")).option("-c", *container).words("--tail=50");
+    Remedy::new()
+        .command(
+            "See in the log whether the webhook received the requests. If it did, skip the next step",
+            log,
+        )
+        .note(let_api_server_in(ctx))
+}
+
 fn remedy<'a>(
+    ctx: &Context<'_>,
     tool: &str,
     mut said: impl Iterator<Item = &'a str> + Clone,
     by_webhook: Option<(&str, bool)>,
@@ -222,8 +252,8 @@ fn remedy<'a>(
             };
             return Remedy::new().note(text);
         }
-        Some((_, false)) => {
-            return Remedy::new().note("Repair the webhook first: other findings name the cause");
+        Some((name, false)) => {
+            return uncalled(ctx, name, said);
         }
         None => {}
     }

@@ -7,6 +7,7 @@ use super::presence::Presence;
 use super::skipped::skipped;
 use super::unmeshed::{RequestTime, counts, restart_unmeshed, unmeshed};
 use crate::checks::admission::Rules;
+use crate::checks::firewall::let_api_server_in;
 use crate::checks::prelude::*;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::silent_injector;
@@ -255,33 +256,6 @@ fn context(ctx: &Context<'_>, webhook: &Webhook) -> Vec<Evidence> {
 }
 
 fn remedy(ctx: &Context<'_>) -> Remedy {
-    let provider = ctx
-        .optional_list::<Node>()
-        .iter()
-        .map(|node| node.spec.provider_id.as_str())
-        .find(|id| !id.is_empty());
-    let rule = match provider.unwrap_or_default() {
-        id if id.starts_with("gce://") => {
-            "On GKE with private nodes, allow the control plane's address range to the nodes for TCP 8443 \
-             (injector and validator), 9443 (policy validator) and 8089 (tap). Without a firewall rule, only \
-             ports 443 and 10250 are open"
-        }
-        id if id.starts_with("aws://") => {
-            "On EKS allow the cluster's security group to reach the nodes' at TCP 8443 (injector and \
-             validator), 9443 (policy validator) and 8089 (tap). If the API server cannot reach pods \
-             without the VPC CNI, run the injector on the node's network"
-        }
-        id if id.starts_with("azure://") => {
-            "On AKS check the nodes' network security group and network policies. The API server connects \
-             through konnectivity-agent in kube-system, which must reach TCP 8443 (injector and validator), \
-             9443 (policy validator) and 8089 (tap)"
-        }
-        _ => {
-            "Allow the API server to reach the control plane's pods at TCP 8443 (injector and validator), \
-             9443 (policy validator) and 8089 (tap). Check firewalls and the network policies of the \
-             control plane's namespace"
-        }
-    };
     let home = &ctx.namespaces().control_plane;
     Remedy::new()
         .command(
@@ -290,7 +264,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
                 .namespace(home)
                 .words("logs deployment/linkerd-proxy-injector -c proxy-injector --tail=50"),
         )
-        .note(rule)
+        .note(let_api_server_in(ctx))
         .command(
             "Check the network policies that select the injector",
             kubectl().namespace(home).words("get networkpolicies"),
