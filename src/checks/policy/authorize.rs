@@ -59,6 +59,7 @@ fn policy(namespace: &str, name: &str, target: &Value, reference: &Value) -> Val
     object(namespace, "v1alpha1", "AuthorizationPolicy", name, spec)
 }
 
-fn applied(text: impl Into<Arg>) -> Line {
+/// Applies objects, as JSON.
+pub(super) fn applied(text: impl Into<Arg>) -> Line {
     program("echo").arg(text).pipe(kubectl().words("apply -f -"))
 }

@@ -1,12 +1,17 @@
-//! `retry-without-condition`: a route or Service sets how often to retry, but not which responses.
+//! `retry-without-condition`: a route or Service sets how often to retry, but not which responses, or a Service sets it
+//! for routes that it does not have.
 
 use std::collections::BTreeMap;
 
+use serde_json::json;
+
+use super::authorize::applied;
 use super::backends::{ServiceKey, attached, routes, service_of};
 use super::survey::{about, field, on};
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::prelude::*;
 use crate::knowledge::policy_duration;
+use crate::objects::{Route, ServicePort};
 
 const LIMIT: &str = "retry.linkerd.io/limit";
 const TIMEOUT: &str = "retry.linkerd.io/timeout";
@@ -23,7 +28,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let by_key: BTreeMap<ServiceKey<'_>, &Service> =
         services.iter().map(|service| (service.metadata.key(), service)).collect();
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = services
+        .iter()
+        .filter(|service| ctx.judges(&service.metadata.namespace))
+        .filter_map(|service| of_other_kind(ctx, service, &routes))
+        .collect();
     for (kind, route) in routes {
         let meta = &route.metadata;
         let Some(condition) = condition_of(kind).filter(|own| is_incomplete(meta, &[own])) else { continue };
@@ -99,6 +108,65 @@ fn alone(ctx: &Context<'_>, (kind, meta): (Kind, &Meta), condition: &str) -> Opt
         .evidences(written(kind, meta))
         .remedy(Remedy::new().step(StepKind::Annotation, act));
     Some(finding)
+}
+
+/// The finding about a Service whose retries are for routes of another kind: the policy controller uses the annotation
+/// for gRPC only with GRPCRoutes, and the one for HTTP only without (`policy-controller/grpc/src/outbound.rs`).
+fn of_other_kind(ctx: &Context<'_>, service: &Service, routes: &[(Kind, &Route)]) -> Option<Finding> {
+    let meta = &service.metadata;
+    let (grpc, http) = (meta.annotation(GRPC), meta.annotation(HTTP));
+    let own = routes.iter().filter(|(kind, _)| *kind == Kind::GRPCRoute).flat_map(|(_, route)| {
+        attached(route).filter(|parent| service_of(route, parent) == meta.key()).map(|parent| parent.port)
+    });
+    let own: Vec<Option<i64>> = own.collect();
+    let mut ports = service.spec.ports.iter().filter(|port| port.is_tcp());
+    let is_routed = |port: u16| own.iter().any(|of| of.is_none_or(|of| of == i64::from(port)));
+    let (key, value, message, remedy) = match (grpc, http) {
+        (Some(value), None) if own.is_empty() && ports.next().is_some() => {
+            let message =
+                format!("Calls are not retried: {GRPC} applies only to GRPCRoutes, and the Service has none");
+            (GRPC, value, message, routed(service))
+        }
+        (None, Some(value)) if !own.is_empty() && ports.all(|port| is_routed(port.port)) => {
+            let message = format!("Calls are not retried: {HTTP} does not apply to ports with a GRPCRoute");
+            let set = on("annotate", Kind::Service, meta).operand(format!("{GRPC}=unavailable"));
+            let act = format!("Set {GRPC} to the gRPC statuses to retry. Change the source manifest too");
+            (HTTP, value, message, Remedy::new().run(StepKind::Annotation, act, set))
+        }
+        _ => return None,
+    };
+    let finding = about(ctx, Kind::Service, meta, message)
+        .parameter("other-kind")
+        .evidence(field(Kind::Service, meta, &format!("metadata.annotations[{key}]"), value))
+        .evidence(Evidence::other("GRPCRoutes of the Service", if own.is_empty() { "none" } else { "exist" }))
+        .remedy(remedy);
+    Some(finding)
+}
+
+/// The step that adds a GRPCRoute for the port that speaks gRPC. On a port with HTTP, it would hide the HTTPRoutes.
+fn routed(service: &Service) -> Remedy {
+    let meta = &service.metadata;
+    let speaks_grpc = |port: &&ServicePort| {
+        port.name.starts_with("grpc") || ["grpc", "kubernetes.io/h2c"].contains(&port.app_protocol.as_str())
+    };
+    let all: Vec<&ServicePort> = service.spec.ports.iter().filter(|port| port.is_tcp()).collect();
+    let named: Vec<&ServicePort> = all.iter().copied().filter(speaks_grpc).collect();
+    let [port] = (if all.len() == 1 { all } else { named })[..] else {
+        return Remedy::new().note(
+            "Attach a GRPCRoute to each port that speaks gRPC, with one rule whose backend is the Service itself. It \
+             needs no matches",
+        );
+    };
+    let backend = json!({"name": meta.name, "port": port.port});
+    let parent = json!({"group": "", "kind": "Service", "name": meta.name, "port": port.port});
+    let route = json!({
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "GRPCRoute",
+        "metadata": {"name": meta.name, "namespace": meta.namespace},
+        "spec": {"parentRefs": [parent], "rules": [{"backendRefs": [backend]}]},
+    });
+    let act = format!("Add a GRPCRoute for port {}. Add it to the source manifests too", port.port);
+    Remedy::new().run(StepKind::Annotation, act, applied(route.to_string()))
 }
 
 /// The annotations that set retries.
