@@ -120,7 +120,10 @@ mod tests {
             argument("", "--entryPoints.web.http.middlewares=auth@file").as_deref(),
             Some(MIDDLEWARES)
         );
-        for word in ["--entryPoints.web.proxyProtocol.trustedIPs=10.0.0.1", "--entrypoints.web.proxyprotocol.insecure"] {
+        for word in [
+            "--entryPoints.web.proxyProtocol.trustedIPs=10.0.0.1",
+            "--entrypoints.web.proxyprotocol.insecure",
+        ] {
             assert_eq!(argument("", word).as_deref(), Some(PROXY_PROTOCOL));
         }
         assert_eq!(argument("", PROXY_PROTOCOL).as_deref(), Some(PROXY_PROTOCOL));

@@ -102,6 +102,17 @@ impl<'a> Mesh<'a> {
         }
     }
 
+    /// Whether the installed release reads appProtocol.
+    pub(super) fn reads_app_protocol(&self) -> bool {
+        self.reads_app_protocol
+    }
+
+    /// Whether a Service selects more than one pod that runs.
+    pub(super) fn selects_several(&self, service: &'a Service) -> bool {
+        !service.spec.selector.is_empty()
+            && self.by_label.by(service).filter(|pod| !pod.is_finished()).nth(1).is_some()
+    }
+
     /// Returns one pod of each workload behind a port.
     pub(super) fn behind(
         &self,

@@ -58,6 +58,7 @@ mod proxy_prestop_failing;
 mod proxy_reports_errors;
 mod proxy_request_unschedulable;
 mod proxy_variable_undefined;
+mod route_ignored_by_protocol;
 mod route_of_two_controllers;
 mod selected;
 mod server_identity_refused;
@@ -131,6 +132,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "proxy-reports-errors", proxy_reports_errors),
     row!("data-plane", "proxy-request-unschedulable", proxy_request_unschedulable),
     row!("data-plane", "proxy-variable-undefined", proxy_variable_undefined),
+    row!("data-plane", "route-ignored-by-protocol", route_ignored_by_protocol),
     row!("data-plane", "route-of-two-controllers", route_of_two_controllers),
     row!("data-plane", "server-identity-refused", server_identity_refused),
     row!("data-plane", "service-without-endpoints", service_without_endpoints),

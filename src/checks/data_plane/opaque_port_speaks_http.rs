@@ -6,7 +6,7 @@ use crate::checks::policy::defined;
 use crate::checks::port_list;
 use crate::checks::prelude::*;
 use crate::finding::ListChange;
-use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route, ServicePort};
+use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, ParentRef, Route, ServicePort};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.partial_list::<Service>();
@@ -79,12 +79,23 @@ fn speaks_http(port: &ServicePort) -> bool {
 
 fn is_attached(route: &Route, service: &Service, port: &ServicePort) -> bool {
     route.spec.parent_refs.iter().any(|parent| {
-        // The core group is the empty string, or `core` in older routes.
-        (parent.is_a("", "Service") || parent.is_a("core", "Service"))
-            && parent.name == service.metadata.name
-            && parent.namespace.as_deref().unwrap_or(&route.metadata.namespace) == service.metadata.namespace
+        is_of_service(route, parent, service)
             && parent.port.is_none_or(|number| number == i64::from(port.port))
     })
+}
+
+/// Whether a reference of a route names a Service.
+pub(super) fn is_of_service(route: &Route, parent: &ParentRef, service: &Service) -> bool {
+    // The core group is the empty string, or `core` in older routes.
+    (parent.is_a("", "Service") || parent.is_a("core", "Service"))
+        && parent.name == service.metadata.name
+        && parent.namespace.as_deref().unwrap_or(&route.metadata.namespace) == service.metadata.namespace
+}
+
+/// Whether an appProtocol names HTTP/2 or gRPC.
+fn is_http2(port: &ServicePort) -> bool {
+    let said = port.app_protocol.to_ascii_lowercase();
+    matches!(said.rsplit('/').next().unwrap_or_default(), "grpc" | "http2" | "h2" | "h2c")
 }
 
 fn finding(
@@ -125,8 +136,14 @@ fn finding(
             )
         }))
         .remedy(remedy);
-    // A name shows an intention, not the protocol in use.
-    if attached.is_empty() { finding.severity(Severity::Info).likely() } else { finding }
+    // All requests of a connection stay at one of several pods.
+    let is_unbalanced = because == Because::AppProtocol && is_http2(port) && mesh.selects_several(service);
+    match attached.is_empty() {
+        false => finding,
+        true if is_unbalanced => finding.likely(),
+        // A name shows an intention, not the protocol in use.
+        true => finding.severity(Severity::Info).likely(),
+    }
 }
 
 /// Why a port is opaque, and the steps that end it.

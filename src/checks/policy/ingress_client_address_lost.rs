@@ -133,7 +133,8 @@ fn middleware_lists(
             ctx.gap(redacted(ctx, format!("Ingress annotation {MIDDLEWARES} is redacted")));
             continue;
         }
-        let names: Vec<&str> = value.split(',').filter_map(|name| name.trim().strip_suffix(PROVIDER)).collect();
+        let names: Vec<&str> =
+            value.split(',').filter_map(|name| name.trim().strip_suffix(PROVIDER)).collect();
         let is_named = |one: &&Middleware| {
             let (namespace, name) = one.metadata.key();
             let rest = |full: &&str| full.strip_prefix(namespace)?.strip_prefix('-').map(|rest| rest == name);
@@ -141,15 +142,18 @@ fn middleware_lists(
         };
         used.extend(middlewares.iter().filter(is_named).map(|one| one.metadata.key()));
     }
-    let chained = middlewares.iter().filter(|one| used.contains(&one.metadata.key())).flat_map(|one| {
-        one.spec.chain.middlewares.iter().map(|next| next.key(&one.metadata.namespace))
-    });
-    let used: BTreeSet<(&str, &str)> = chained.collect::<Vec<_>>().into_iter().chain(used.iter().copied()).collect();
+    let chained = middlewares
+        .iter()
+        .filter(|one| used.contains(&one.metadata.key()))
+        .flat_map(|one| one.spec.chain.middlewares.iter().map(|next| next.key(&one.metadata.namespace)));
+    let used: BTreeSet<(&str, &str)> =
+        chained.collect::<Vec<_>>().into_iter().chain(used.iter().copied()).collect();
     let mut lists = Vec::new();
     for one in middlewares.iter().filter(|one| used.contains(&one.metadata.key())) {
         let both = [("ipAllowList", &one.spec.ip_allow_list), ("ipWhiteList", &one.spec.ip_white_list)];
         let set = both.into_iter().filter_map(|(key, list)| Some((key, list.as_ref()?)));
-        for (key, AdmittedClients { source_range, .. }) in set.filter(|(_, list)| list.ip_strategy.is_none()) {
+        for (key, AdmittedClients { source_range, .. }) in set.filter(|(_, list)| list.ip_strategy.is_none())
+        {
             let Some(effect) = effect(false, source_range.iter().map(String::as_str), own) else { continue };
             let path = format!("spec.{key}.sourceRange");
             let value = some(source_range, RANGES);

@@ -4,5 +4,5 @@ use crate::checks::extensions;
 use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    extensions::label_missing(ctx, Extension::Viz)
+    extensions::label_missing(ctx, Extension::Viz, &[])
 }
