@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::item::destination::{DestinationSample, ServicePortTarget};
-use crate::item::{Item, Kind};
 use crate::model::Cluster;
 use crate::model::installed::COMPONENT;
 use crate::model::published_endpoints::{is_of_this_cluster, published, tcp_ports};
@@ -27,11 +26,9 @@ pub fn select(
     namespaces: &[String],
     affected: &BTreeSet<(String, String)>,
 ) -> DestinationSample {
-    let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
-    let services = cluster.answer(&Item::List(Kind::Service));
-    let services = services.map_or(&[][..], |answer| answer.objects::<Service>());
-    let slices = cluster.answer(&Item::List(Kind::EndpointSlice));
-    let slices = slices.map_or(&[][..], |answer| answer.objects::<EndpointSlice>());
+    let pods = cluster.list::<Pod>();
+    let services = cluster.list::<Service>();
+    let slices = cluster.list::<EndpointSlice>();
     let home = cluster.namespaces.control_plane.as_str();
     let replicas: Vec<&Pod> = pods
         .iter()

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::affected_pods;
-use crate::item::{EXTENSION_LABEL, Extension, Item, Kind};
+use crate::item::{EXTENSION_LABEL, Extension, Item};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 use crate::model::installed::COMPONENT;
@@ -21,7 +21,7 @@ const OF_FINDINGS: usize = 20;
 
 /// Logs to read; that of the run before the last restart precedes the current one.
 pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
-    let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
+    let pods = cluster.list::<Pod>();
     let home = cluster.namespaces.control_plane.as_str();
     let own = |pod: &&Pod| {
         pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished()

@@ -5,13 +5,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::item::proxy_metrics::{CertificateTarget, MetricsTarget, ProxySample};
-use crate::item::{EXTENSION_LABEL, Item, Kind, Program};
+use crate::item::{EXTENSION_LABEL, Program};
 use crate::model::Cluster;
 use crate::model::installed::COMPONENT;
-use crate::model::owners::{Owner, Owners};
+use crate::model::owners::Owner;
 use crate::names::is_subdomain;
 use crate::objects::container::{LOCAL_NAME, PROXY_CONTAINER, TRUST_ANCHORS};
-use crate::objects::{Container, Job, Pod, Workload};
+use crate::objects::{Container, Pod};
 
 /// Maximum number of control-plane pods: three components with some replicas.
 const OF_CONTROL_PLANE: usize = 30;
@@ -41,18 +41,13 @@ pub struct Selection<'a> {
 /// most; and pods with findings whose proxy runs. Their workloads come first if the limit leaves out some.
 pub fn select(cluster: &Cluster, selection: &Selection<'_>) -> ProxySample {
     let Selection { namespaces, affected, most } = *selection;
-    let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
+    let pods = cluster.list::<Pod>();
     let home = cluster.namespaces.control_plane.as_str();
     let running = || pods.iter().filter(|pod| pod.status.phase == "Running" && !pod.is_finished());
     let own =
         running().filter(|pod| pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some());
     let mut targets: Vec<MetricsTarget> = own.take(OF_CONTROL_PLANE).flat_map(containers).collect();
-    let replica_sets = cluster.answer(&Item::List(Kind::ReplicaSet));
-    let jobs = cluster.answer(&Item::List(Kind::Job));
-    let owners = Owners::new(
-        replica_sets.map_or(&[][..], |answer| answer.objects::<Workload>()),
-        jobs.map_or(&[][..], |answer| answer.objects::<Job>()),
-    );
+    let owners = cluster.owners();
     let mut workloads: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
     let is_selected = |pod: &&Pod| {
         let namespace = pod.metadata.namespace.as_str();
@@ -109,7 +104,7 @@ fn has_running_proxy(pod: &Pod) -> bool {
 
 /// Namespace, name and port of a running pod of viz's Prometheus.
 pub fn prometheus_of_viz(cluster: &Cluster) -> Option<(String, String, u16)> {
-    let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
+    let pods = cluster.list::<Pod>();
     let program = Program::Prometheus;
     let is_it = |pod: &&Pod| {
         let meta = &pod.metadata;

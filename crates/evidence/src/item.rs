@@ -146,6 +146,11 @@ pub enum Item {
 }
 
 impl Item {
+    /// The object of a kind with this name.
+    pub fn named(kind: Kind, scope: Scope, name: impl Into<String>) -> Item {
+        Item::Named { kind, scope, name: name.into() }
+    }
+
     /// The kind of its objects, if it yields objects.
     pub fn kind(&self) -> Option<Kind> {
         match self {
@@ -207,29 +212,25 @@ impl Item {
 
     /// The Secret that a Link refers to.
     pub fn credentials_of(link: &Link) -> Item {
-        Item::Named {
-            kind: Kind::Secret,
-            scope: Scope::Fixed(link.metadata.namespace.to_string()),
-            name: link.spec.cluster_credentials_secret.clone(),
-        }
+        Item::named(
+            Kind::Secret,
+            Scope::Fixed(link.metadata.namespace.to_string()),
+            link.spec.cluster_credentials_secret.clone(),
+        )
     }
 
     /// The Secret of the same name for the control plane.
     pub fn copy_of_credentials(link: &Link, control_plane: &str) -> Item {
-        Item::Named {
-            kind: Kind::Secret,
-            scope: Scope::Fixed(control_plane.to_owned()),
-            name: link.spec.cluster_credentials_secret.clone(),
-        }
+        Item::named(
+            Kind::Secret,
+            Scope::Fixed(control_plane.to_owned()),
+            link.spec.cluster_credentials_secret.clone(),
+        )
     }
 
     /// The Secret for the control plane under the name that the CLI gives it.
     pub fn usual_copy_of_credentials(link: &Link, control_plane: &str) -> Item {
-        Item::Named {
-            kind: Kind::Secret,
-            scope: Scope::Fixed(control_plane.to_owned()),
-            name: usual_credentials(link),
-        }
+        Item::named(Kind::Secret, Scope::Fixed(control_plane.to_owned()), usual_credentials(link))
     }
 
     /// Namespace of the request, if the scope determines it.
@@ -249,21 +250,17 @@ pub fn usual_credentials(link: &Link) -> String {
 
 /// Secrets that Links refer to, with which their controllers access other clusters.
 pub fn link_credentials() -> Item {
-    Item::Named { kind: Kind::Secret, scope: Scope::Links, name: "credentials".to_owned() }
+    Item::named(Kind::Secret, Scope::Links, "credentials")
 }
 
 /// The ConfigMaps that the arguments of ingress controllers name.
 pub fn controller_config() -> Item {
-    Item::Named {
-        kind: Kind::ConfigMap,
-        scope: Scope::IngressControllers,
-        name: "ingress-nginx-controller".to_owned(),
-    }
+    Item::named(Kind::ConfigMap, Scope::IngressControllers, "ingress-nginx-controller")
 }
 
 /// One of [`controller_config`], by its namespace and name.
 pub fn controller_config_of(namespace: &str, name: &str) -> Item {
-    Item::Named { kind: Kind::ConfigMap, scope: Scope::Fixed(namespace.to_owned()), name: name.to_owned() }
+    Item::named(Kind::ConfigMap, Scope::Fixed(namespace.to_owned()), name)
 }
 
 impl fmt::Display for Item {
@@ -315,10 +312,8 @@ impl FromStr for Item {
         let kind: Kind = parts.next().unwrap_or_default().parse()?;
         match (parts.next(), parts.next()) {
             (None, _) => Ok(Item::List(kind)),
-            (Some(name), None) => Ok(Item::Named { kind, scope: Scope::Cluster, name: name.to_owned() }),
-            (Some(scope), Some(name)) => {
-                Ok(Item::Named { kind, scope: Scope::of_word(scope), name: name.to_owned() })
-            }
+            (Some(name), None) => Ok(Item::named(kind, Scope::Cluster, name)),
+            (Some(scope), Some(name)) => Ok(Item::named(kind, Scope::of_word(scope), name)),
         }
     }
 }

@@ -7,11 +7,13 @@ use jiff::Timestamp;
 
 use super::log::Log;
 use super::node::NodeSnapshot;
+use super::owners::Owners;
 use crate::chart::gitops::ValueKey;
 use crate::fetched::{Fetched, Why};
+use crate::item::diagnostic::Diagnostic;
 use crate::item::{Item, Kind, Namespaces, Query};
 use crate::objects::mistyped::Mistyped;
-use crate::objects::{Namespace, Object, Store};
+use crate::objects::{Job, Listed, Namespace, Object, ReplicaSet, Store};
 use crate::policy::POLICY_KINDS;
 use crate::request::Request;
 use crate::version::{K8sVersion, LinkerdVersion};
@@ -103,6 +105,21 @@ impl Cluster {
         self.answers.get(item)
     }
 
+    /// The objects of a kind, as far as they are available.
+    pub fn list<K: Listed>(&self) -> &[K::Object] {
+        self.answer(&Item::List(K::KIND)).map_or(&[], Answer::objects)
+    }
+
+    /// Maps its pods to their workloads, as far as their owners are available.
+    pub fn owners(&self) -> Owners<'_> {
+        Owners::new(self.list::<ReplicaSet>(), self.list::<Job>())
+    }
+
+    /// The available output of `linkerd diagnostics`.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        self.answer(&Item::Diagnostics).map_or(&[], Answer::objects)
+    }
+
     /// Every answer, in order.
     pub fn answers(&self) -> impl Iterator<Item = (&Item, &Answer)> {
         self.answers.iter()
@@ -132,8 +149,8 @@ impl Cluster {
     /// The uid of the namespace `kube-system`, which identifies the cluster. `None` if it is not in the
     /// evidence.
     pub fn uid(&self) -> Option<String> {
-        let namespaces = self.answer(&Item::List(Kind::Namespace))?.objects::<Namespace>();
-        let system = namespaces.iter().find(|namespace| namespace.metadata.name == "kube-system")?;
+        let system =
+            self.list::<Namespace>().iter().find(|namespace| namespace.metadata.name == "kube-system")?;
         Some(system.metadata.uid.to_string()).filter(|uid| !uid.is_empty())
     }
 

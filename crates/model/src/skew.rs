@@ -9,9 +9,7 @@ use super::Cluster;
 use super::control_plane;
 use crate::item::{EXTENSION_LABEL, Item, Kind, Scope};
 use crate::knowledge::Knowledge;
-use crate::objects::{
-    CustomResourceDefinition, DaemonSet, Deployment, Listed, Namespace, Node, Pod, Workload,
-};
+use crate::objects::{CustomResourceDefinition, DaemonSet, Deployment, Namespace, Node, Pod, Workload};
 use crate::version::{ImageRef, K8sVersion, LinkerdVersion};
 
 /// Every version in the mesh. A field is `None` (or a map empty) if unknown.
@@ -59,8 +57,8 @@ impl Skew {
 
     /// Reads the matrix from the evidence.
     pub fn from_cluster(cluster: &Cluster, _knowledge: &Knowledge) -> Skew {
-        let deployments = list::<Deployment>(cluster);
-        let nodes = list::<Node>(cluster);
+        let deployments = cluster.list::<Deployment>();
+        let nodes = cluster.list::<Node>();
         let server = cluster.server_version.as_ref().ok();
         Skew {
             distribution: distribution(server, nodes),
@@ -69,15 +67,11 @@ impl Skew {
             cli: cluster.cli_version.as_ref().ok().map(ToString::to_string),
             control_plane: components(deployments, &cluster.namespaces.control_plane),
             proxies: proxies(cluster),
-            cni: cni(list::<DaemonSet>(cluster), &cluster.namespaces.cni),
-            extensions: extensions(list::<Namespace>(cluster), deployments),
+            cni: cni(cluster.list::<DaemonSet>(), &cluster.namespaces.cni),
+            extensions: extensions(cluster.list::<Namespace>(), deployments),
             gateway_api: gateway_api(cluster),
         }
     }
-}
-
-fn list<K: Listed>(cluster: &Cluster) -> &[K::Object] {
-    cluster.answer(&Item::List(K::LIST.kind())).map_or(&[], |answer| answer.objects())
 }
 
 fn counted<'a>(versions: impl Iterator<Item = &'a str>) -> BTreeMap<String, usize> {
@@ -103,7 +97,7 @@ fn proxies(cluster: &Cluster) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     // There are few versions but many pods: each tag is looked up before it is parsed or stored.
     let mut known: BTreeMap<&str, String> = BTreeMap::new();
-    for pod in list::<Pod>(cluster) {
+    for pod in cluster.list::<Pod>() {
         let Some(proxy) = pod.spec.proxy() else { continue };
         if pod.is_finished() || pod.metadata.namespace == *control_plane {
             continue;
@@ -157,15 +151,11 @@ fn extensions(namespaces: &[Namespace], deployments: &[Workload]) -> BTreeMap<St
 }
 
 fn gateway_definition() -> Item {
-    Item::Named {
-        kind: Kind::CustomResourceDefinition,
-        scope: Scope::Cluster,
-        name: GATEWAY_DEFINITION.to_owned(),
-    }
+    Item::named(Kind::CustomResourceDefinition, Scope::Cluster, GATEWAY_DEFINITION)
 }
 
 fn gateway_api(cluster: &Cluster) -> Option<String> {
-    let listed = list::<CustomResourceDefinition>(cluster).iter();
+    let listed = cluster.list::<CustomResourceDefinition>().iter();
     let named = cluster.answer(&gateway_definition()).into_iter().flat_map(|answer| answer.objects());
     let definition = named.chain(listed).find(|definition| definition.metadata.name == GATEWAY_DEFINITION)?;
     Some(definition.metadata.annotations.get(BUNDLE_VERSION).map_or(UNREADABLE, String::as_str).to_owned())

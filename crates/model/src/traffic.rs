@@ -6,16 +6,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::cluster::Cluster;
-use super::owners::{Owner, Owners};
+use super::owners::Owner;
 use super::read_metrics::ReadMetrics;
-use crate::item::diagnostic::Diagnostic;
 use crate::item::proxy_metrics::ProxyMetrics;
-use crate::item::{Item, Kind};
 use crate::knowledge::MetricMeaning::{
     self, InboundLatency, InboundResponses, OutboundStatuses, ResidentMemory,
 };
+use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Job, Pod, Workload};
 
 /// The metrics that the numbers come from.
 pub const MEANINGS: [MetricMeaning; 4] = [InboundResponses, InboundLatency, OutboundStatuses, ResidentMemory];
@@ -135,17 +133,11 @@ impl WorkloadTraffic {
 
     /// The numbers of every workload whose proxies were read twice, ordered by namespace, kind and name.
     pub fn of_cluster(cluster: &Cluster) -> Vec<WorkloadTraffic> {
-        let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
-        let given =
-            cluster.answer(&Item::Diagnostics).map_or(&[][..], |answer| answer.objects::<Diagnostic>());
+        let pods = cluster.list::<Pod>();
         let meshed = || pods.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_some());
-        let metrics = ReadMetrics::new(given.iter().filter_map(|one| one.said.of_proxy()), meshed());
-        let replica_sets = cluster.answer(&Item::List(Kind::ReplicaSet));
-        let jobs = cluster.answer(&Item::List(Kind::Job));
-        let owners = Owners::new(
-            replica_sets.map_or(&[][..], |answer| answer.objects::<Workload>()),
-            jobs.map_or(&[][..], |answer| answer.objects::<Job>()),
-        );
+        let metrics =
+            ReadMetrics::new(cluster.diagnostics().iter().filter_map(|one| one.said.of_proxy()), meshed());
+        let owners = cluster.owners();
         let mut workloads: BTreeMap<(String, String, String), (Owner, Vec<&ProxyMetrics>)> = BTreeMap::new();
         for pod in meshed() {
             let Ok(metrics) = metrics.container(pod, PROXY_CONTAINER) else { continue };

@@ -29,7 +29,7 @@ use crate::collect::Collected;
 use crate::command::Connection;
 use crate::finding::{Finding, Severity, When};
 use crate::inspect::{self, nodes::NodeCni};
-use crate::item::{Item, Kind};
+use crate::item::Item;
 use crate::knowledge::{Knowledge, RowMode};
 use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
@@ -342,7 +342,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     let release = subject.command_release();
     // Rows cannot show accepted findings, effects of a change, or confidence.
     let of_rows: Vec<Finding> = findings.iter().chain(&inferred).filter(counts).cloned().collect();
-    let links = cluster.answer(&Item::List(Kind::Link)).map_or(&[][..], |answer| answer.objects::<Link>());
+    let links = cluster.list::<Link>();
     let links: Vec<LinkedCluster> = links.iter().map(LinkedCluster::from).collect();
     let evidence = rows::RowInput {
         checks: &checks,

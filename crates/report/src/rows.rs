@@ -370,7 +370,7 @@ mod tests {
     fn row_of_a_webhook_lacks_only_its_own_secret() {
         let secret = |name: &str| {
             let scope = crate::item::Scope::ControlPlane;
-            let item = Item::Named { kind: Kind::Secret, scope, name: name.to_owned() };
+            let item = Item::named(Kind::Secret, scope, name);
             Missing::whole(Request::new(item), Why::NotOffered)
         };
         let row = "sp-validator webhook has valid cert";

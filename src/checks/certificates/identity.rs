@@ -40,7 +40,7 @@ pub(super) fn config_item() -> Item {
 }
 
 fn named_item(kind: Kind, name: &str) -> Item {
-    Item::Named { kind, scope: Scope::ControlPlane, name: name.to_owned() }
+    Item::named(kind, Scope::ControlPlane, name)
 }
 
 /// Verifies that a control plane is installed, for checks that have not found one of its objects.

@@ -73,7 +73,7 @@ impl Server {
 
     /// The Secret as an item.
     pub(super) fn secret_item(&self) -> Item {
-        Item::Named { kind: Kind::Secret, scope: Scope::ControlPlane, name: self.secret_name() }
+        Item::named(Kind::Secret, Scope::ControlPlane, self.secret_name())
     }
 
     /// The Secret as a subject.

@@ -230,7 +230,7 @@ pub(super) fn expected(ctx: &Context<'_>) -> Result<Option<Evidence>, Missing> {
     };
     if config.chart_values().is_none() {
         let message = "its values are not YAML".to_owned();
-        let item = Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
+        let item = Item::named(Kind::ConfigMap, Scope::ControlPlane, name);
         return Err(ctx.missing(item, Why::Malformed { message }, "data.values"));
     }
     Ok(relied_on(ctx))

@@ -35,7 +35,7 @@ impl<'a> Context<'a> {
     /// Its existence is unknown.
     pub fn object<K: Listed>(&self, scope: Scope, name: &str) -> Result<Option<&'a K::Object>, Missing> {
         let kind = K::LIST.kind();
-        let (answer, reasons) = self.answer(Item::Named { kind, scope, name: name.to_owned() })?;
+        let (answer, reasons) = self.answer(Item::named(kind, scope, name))?;
         match (answer.objects::<K::Object>().first(), reasons.first()) {
             (Some(object), _) => unless_withheld(answer, object).map(Some),
             (None, None) => Ok(None),

@@ -120,8 +120,7 @@ pub fn whole_kinds() -> BTreeSet<Kind> {
 
 /// The evidence behind the variables and functions of an expression.
 fn uses() -> BTreeSet<Item> {
-    let config =
-        Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
+    let config = Item::named(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config");
     [
         Item::List(Kind::Namespace),
         Item::List(Kind::Deployment),

@@ -35,11 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 "it refuses a certificate of the issuer if its scheme is kubernetes.io/tls",
             ),
             StoredValues::Unknown => {
-                let item = Item::Named {
-                    kind: Kind::Secret,
-                    scope: Scope::ControlPlane,
-                    name: STORED_VALUES.to_owned(),
-                };
+                let item = Item::named(Kind::Secret, Scope::ControlPlane, STORED_VALUES);
                 let part = format!("{}, redacted or unreadable", entry());
                 return Err(ctx.missing(item, Why::NotCaptured, part).into());
             }

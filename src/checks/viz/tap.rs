@@ -41,7 +41,7 @@ impl Tap<'_> {
 
 /// A Secret of viz as an item.
 pub(super) fn item(secret: &str) -> Item {
-    Item::Named { kind: Kind::Secret, scope: Scope::Extension(Extension::Viz), name: secret.to_owned() }
+    Item::named(Kind::Secret, Scope::Extension(Extension::Viz), secret)
 }
 
 /// Tap, if viz is installed. Reads `namespaces` and the Secret.

@@ -323,11 +323,7 @@ mod tests {
         border.object(POD.as_bytes());
         assert_eq!((border.arrived, border.limit), (0, Some(Limit::Excess)));
         // One object by name has no limit.
-        let named = Item::Named {
-            kind: Kind::Namespace,
-            scope: crate::item::Scope::Cluster,
-            name: "shop".to_owned(),
-        };
+        let named = Item::named(Kind::Namespace, crate::item::Scope::Cluster, "shop");
         let named = Request::new(named);
         let mut border = Border::new(&named, None, &Unobserved, (true, false), &large);
         border.object(br#"{"metadata":{"name":"shop"}}"#);

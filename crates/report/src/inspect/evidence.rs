@@ -84,18 +84,18 @@ pub fn reach_items() -> BTreeSet<Item> {
 }
 
 fn config() -> Item {
-    Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".into() }
+    Item::named(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")
 }
 
 /// The zones of the DNS server, which only refine results, so their absence is not a gap.
 fn corefile() -> Item {
     let scope = Scope::Fixed("kube-system".to_owned());
-    Item::Named { kind: Kind::ConfigMap, scope, name: "coredns".into() }
+    Item::named(Kind::ConfigMap, scope, "coredns")
 }
 
 /// The settings of linkerd-cni, which only refine results, so their absence is not a gap.
 fn cni_config() -> Item {
-    Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".into() }
+    Item::named(Kind::ConfigMap, Scope::Cni, "linkerd-cni-config")
 }
 
 /// The reason why metrics that were requested could not be read.
@@ -278,8 +278,7 @@ fn unread_cni_config(cluster: &Cluster) -> Option<Missing> {
 
 /// The ports and ranges that linkerd-cni skips, from its ConfigMap and the files of nodes.
 fn cni_skips(cluster: &Cluster) -> CniSkips {
-    let item =
-        Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
+    let item = Item::named(Kind::ConfigMap, Scope::Cni, "linkerd-cni-config");
     let config = cluster.answer(&item).and_then(|answer| answer.objects::<ConfigMap>().first());
     CniSkips::new(cluster.nodes.as_deref().unwrap_or_default(), config)
 }
@@ -323,8 +322,7 @@ fn settings(
         let values = lists.config().filter(|_| is_gone).and_then(ConfigMap::chart_values);
         values.map_or(Err(trouble), |values| Controller::from_chart(namespace, &values, quirks))
     });
-    let pods = lists.cluster.answer(&Item::List(Kind::Pod)).map(|answer| answer.objects::<Pod>());
-    (controller.map(|controller| controller.running(pods.unwrap_or_default())), version)
+    (controller.map(|controller| controller.running(lists.cluster.list::<Pod>())), version)
 }
 
 /// Outbound policy and its services.

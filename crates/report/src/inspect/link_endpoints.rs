@@ -28,8 +28,7 @@ pub const UNREAD: &str = "its links could not be read";
 
 /// The evidence that is read of each cluster.
 pub fn items() -> BTreeSet<Item> {
-    let config =
-        |name: &str| Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
+    let config = |name: &str| Item::named(Kind::ConfigMap, Scope::ControlPlane, name);
     let lists = [Kind::Link, Kind::Service, Kind::Namespace, Kind::CustomResourceDefinition].map(Item::List);
     lists
         .into_iter()
@@ -124,8 +123,7 @@ impl End {
     /// Reads the evidence of a cluster.
     pub fn from_cluster(cluster: &Cluster) -> End {
         let config = |name: &str| -> Option<&ConfigMap> {
-            let item =
-                Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
+            let item = Item::named(Kind::ConfigMap, Scope::ControlPlane, name);
             cluster.answer(&item)?.objects().first()
         };
         let anchors =

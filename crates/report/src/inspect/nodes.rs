@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::model::cluster::Cluster;
 use crate::model::node::{Chain, ConfFile, Effective, NodeSnapshot, RuntimeKind};
-use crate::objects::{Listed, Node};
+use crate::objects::Node;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeCni {
@@ -53,8 +53,7 @@ pub struct NodeFile {
 
 /// Every node with node evidence, sorted by name.
 pub fn nodes(cluster: &Cluster) -> Vec<NodeCni> {
-    let known: &[Node] =
-        cluster.answer(&crate::item::Item::List(Node::LIST.kind())).map_or(&[], |answer| answer.objects());
+    let known = cluster.list::<Node>();
     let snapshots = cluster.nodes.as_deref().unwrap_or_default();
     let mut nodes: Vec<NodeCni> = snapshots
         .iter()

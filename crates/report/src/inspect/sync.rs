@@ -97,7 +97,7 @@ impl<'a> Sync<'a> {
         let services = lists.all::<Service>();
         lists.all::<EndpointSlice>();
         let with = Comparison::new(cluster, knowledge, (pods, services));
-        let given = diagnostics(cluster);
+        let given = cluster.diagnostics();
         let sample = given.iter().find_map(|one| one.said.of_sample());
         let results = evaluate(&metric_checks(), cluster, knowledge, &Settings::default());
         let mut rows = rows(pods, given, (cluster, namespaces), &with);
@@ -186,10 +186,6 @@ impl SyncRow<'_> {
     pub fn since(&self) -> Option<Since> {
         self.proxy.as_ref().ok().and_then(ProxyState::since)
     }
-}
-
-fn diagnostics(cluster: &Cluster) -> &[Diagnostic] {
-    cluster.answer(&Item::Diagnostics).map_or(&[], |answer| answer.objects())
 }
 
 /// The reason why no metrics were read at all, if they were requested.

@@ -232,11 +232,7 @@ impl<'a> ObjectFields<'a> {
     /// The item that it belongs to.
     pub(super) fn item(&self) -> Item {
         match self.object {
-            Object::Config(_) => Item::Named {
-                kind: Kind::ConfigMap,
-                scope: Scope::ControlPlane,
-                name: "linkerd-config".to_owned(),
-            },
+            Object::Config(_) => Item::named(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config"),
             _ => Item::List(self.kind),
         }
     }

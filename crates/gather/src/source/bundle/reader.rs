@@ -38,9 +38,7 @@ pub struct Bundle {
 /// A request independent of its form in the card: the namespace matters, not the scope that it came from.
 fn request_for(item: &Item, namespace: Option<&str>) -> Request {
     let (item, namespace) = match item {
-        Item::Named { kind, name, .. } => {
-            (Item::Named { kind: *kind, scope: Scope::Cluster, name: name.clone() }, namespace)
-        }
+        Item::Named { kind, name, .. } => (Item::named(*kind, Scope::Cluster, name.clone()), namespace),
         Item::Access(access) => (Item::Access(Access { scope: Scope::Cluster, ..access.clone() }), namespace),
         Item::Served(_) | Item::Probe(_) => (item.clone(), namespace),
         Item::List(_)

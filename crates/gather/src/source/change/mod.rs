@@ -356,7 +356,7 @@ impl<'a, S: Source> Change<'a, S> {
 
     /// A named object of the control plane, after the change.
     async fn of_control_plane(&self, kind: Kind, namespace: &str, name: &str) -> Option<Value> {
-        let item = Item::Named { kind, scope: Scope::ControlPlane, name: name.to_owned() };
+        let item = Item::named(kind, Scope::ControlPlane, name);
         let request = Request { item, namespace: Some(namespace.to_owned()) };
         self.read_object(&request, kind, (namespace.to_owned(), name.to_owned())).await.0
     }

@@ -7,8 +7,6 @@ use super::{Caller, Mesh, subject};
 use crate::command::{Arg, kubectl, linkerd};
 use crate::finding::Evidence;
 use crate::inspect::steps::{Outcome, Part, Step, Walk};
-use crate::item::Item;
-use crate::item::diagnostic::Diagnostic;
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning::{BalancerGateShuts, OutboundErrors};
 use crate::model::Cluster;
@@ -37,9 +35,9 @@ struct ProxyCounters<'a> {
 
 impl<'a> Counters<'a> {
     pub(super) fn new(cluster: &'a Cluster, pods: &'a [Pod], owners: &Owners<'_>) -> Counters<'a> {
-        let given: &[Diagnostic] = cluster.answer(&Item::Diagnostics).map_or(&[], |answer| answer.objects());
         let meshed = || pods.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_some());
-        let metrics = ReadMetrics::new(given.iter().filter_map(|one| one.said.of_proxy()), meshed());
+        let metrics =
+            ReadMetrics::new(cluster.diagnostics().iter().filter_map(|one| one.said.of_proxy()), meshed());
         let mut by_owner: HashMap<Owner, Vec<ProxyCounters<'a>>> = HashMap::new();
         for pod in meshed() {
             let Ok(metrics) = metrics.container(pod, PROXY_CONTAINER) else { continue };

@@ -12,7 +12,7 @@ use crate::model::Cluster;
 use crate::model::availability::{Availability, ControlPlane, certificate_lifetime, proxy_started};
 use crate::model::cluster::TimeSource;
 use crate::objects::container::TRUST_ANCHORS;
-use crate::objects::{ConfigMap, Deployment, Kind, Listed, Pod, Secret};
+use crate::objects::{ConfigMap, Deployment, Kind, Pod, Secret};
 
 /// The Secret of the issuer.
 const ISSUER: &str = "linkerd-identity-issuer";
@@ -39,12 +39,12 @@ const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
 
 /// The item of that ConfigMap.
 pub(in crate::inspect) fn roots_item() -> Item {
-    Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: TRUST_ROOTS.to_owned() }
+    Item::named(Kind::ConfigMap, Scope::ControlPlane, TRUST_ROOTS)
 }
 
 /// The item of the issuer's Secret.
 pub(in crate::inspect) fn issuer_item() -> Item {
-    Item::Named { kind: Kind::Secret, scope: Scope::ControlPlane, name: ISSUER.to_owned() }
+    Item::named(Kind::Secret, Scope::ControlPlane, ISSUER)
 }
 
 impl Certificates {
@@ -161,10 +161,7 @@ struct Expired {
 
 /// The lifetime of issued certificates.
 fn lifetime(cluster: &Cluster) -> SignedDuration {
-    let deployments = cluster.answer(&Item::List(Deployment::KIND));
-    let deployments =
-        deployments.map(|answer| answer.objects::<crate::objects::Workload>()).unwrap_or_default();
-    certificate_lifetime(deployments, &cluster.namespaces.control_plane)
+    certificate_lifetime(cluster.list::<Deployment>(), &cluster.namespaces.control_plane)
 }
 
 /// The trust anchors in the environment of a pod's proxy, if known.

@@ -6,12 +6,10 @@ use jiff::civil::Date;
 
 use super::{Scope, Waiver, WaiverEntry, What, waiver};
 use crate::finding::WaivedBy;
-use crate::item::Item;
 use crate::model::Cluster;
-use crate::model::owners::Owners;
 use crate::objects::meta::Meta;
 use crate::objects::{
-    CronJob, DaemonSet, Deployment, Job, Kind, Listed, Namespace, Pod, ReplicaSet, Service, StatefulSet,
+    CronJob, DaemonSet, Deployment, Job, Kind, Listed, Namespace, Pod, Service, StatefulSet,
 };
 use crate::yaml;
 
@@ -44,10 +42,10 @@ pub fn on_objects(cluster: &Cluster) -> Vec<Waiver> {
 /// A pod without an owner counts as an object. Waivers on other pods are lost with the pod, and are
 /// reported once for the owner.
 fn on_pods(cluster: &Cluster) -> Vec<Waiver> {
-    let owners = Owners::new(objects::<ReplicaSet>(cluster), objects::<Job>(cluster));
+    let owners = cluster.owners();
     let mut told = BTreeSet::new();
     let mut all = Vec::new();
-    for pod in objects::<Pod>(cluster) {
+    for pod in cluster.list::<Pod>() {
         let Some(text) = pod.metadata.annotation(IGNORE) else { continue };
         let owner = owners.owner(pod);
         if owner.kind == Kind::Pod.info().kind {
@@ -84,12 +82,8 @@ fn place(kind: Kind, meta: &Meta) -> String {
     format!("{} metadata.annotations[{IGNORE}]", object_name(kind, meta))
 }
 
-fn objects<K: Listed>(cluster: &Cluster) -> &[K::Object] {
-    cluster.answer(&Item::List(K::KIND)).map_or(&[][..], |answer| answer.objects::<K::Object>())
-}
-
 fn each<K: Listed>(cluster: &Cluster, mut take: impl FnMut(Kind, &K::Object)) {
-    objects::<K>(cluster).iter().for_each(|object| take(K::KIND, object));
+    cluster.list::<K>().iter().for_each(|object| take(K::KIND, object));
 }
 
 /// The waivers of one annotation.
