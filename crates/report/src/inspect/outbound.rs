@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde_json::{Value, json};
 
 use super::evidence::OutboundEvidence;
+use super::steps::place_and_port;
 use crate::model::policy::{Outbound, OutboundRule, RouteKind, Spoken, outbound_to_json};
 use crate::names;
 use crate::objects::{MethodMatch, RouteMatch, ServiceProfile, ValueMatch};
@@ -37,12 +38,7 @@ impl FromStr for Called {
         if let Ok(address) = text.parse::<SocketAddr>() {
             return if address.port() > 0 { Ok(Called::Address(address)) } else { Err(refused()) };
         }
-        let (place, port) = match text.rsplit_once(':') {
-            Some((place, port)) => {
-                (place, Some(port.parse().ok().filter(|port| *port > 0).ok_or_else(refused)?))
-            }
-            None => (text, None),
-        };
+        let (place, port) = place_and_port(text).ok_or_else(refused)?;
         let (namespace, name) = place.split_once('/').unwrap_or(("", place));
         let has_namespace = place.contains('/');
         let both = (!has_namespace || names::NameRule::Label.accepts(namespace))

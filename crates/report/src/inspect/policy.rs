@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde_json::{Map, Value, json};
 
 use super::evidence::PolicyEvidence;
+use super::steps::place_and_port;
 use crate::checks::KNOWN_DEFECT;
 use crate::command::meshdoctor;
 use crate::item::Item;
@@ -44,12 +45,7 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Target, NoTarget> {
         let refused = || NoTarget(text.to_owned());
-        let (place, port) = match text.rsplit_once(':') {
-            Some((place, port)) => {
-                (place, Some(port.parse().ok().filter(|port| *port > 0).ok_or_else(refused)?))
-            }
-            None => (text, None),
-        };
+        let (place, port) = place_and_port(text).ok_or_else(refused)?;
         let (namespace, workload) = match place.split_once('/') {
             Some((namespace, workload)) => (namespace, Some(workload.to_owned())),
             None => (place, None),

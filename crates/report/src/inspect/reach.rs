@@ -35,8 +35,9 @@ use crate::network_policy::Objects;
 use crate::objects::container::{LOCAL_NAME, PROXY_CONTAINER};
 use crate::objects::{
     AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,
-    CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Deployment,
-    EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Server, Service, Workload,
+    CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy,
+    CustomResourceDefinition, Deployment, EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod,
+    ReplicaSet, Server, Service, StatefulSet, Workload,
 };
 use counters::Counters;
 use identity::Certificates;
@@ -130,8 +131,7 @@ impl<'a> Mesh<'a> {
         let owners = Owners::new(lists.all::<ReplicaSet>(), lists.all::<Job>());
         let (servers, deployments) = (lists.all::<Server>(), lists.all::<Deployment>());
         // Only the reason for missing endpoints depends on them.
-        let stateful_sets = cluster.answer(&Item::List(Kind::StatefulSet));
-        let stateful_sets = stateful_sets.map(|answer| answer.objects()).unwrap_or_default();
+        let stateful_sets = cluster.list::<StatefulSet>();
         lists.gaps.retain(|gap| !policy.gaps.contains(gap));
         policy.gaps.append(&mut lists.gaps);
         let counters = Counters::new(cluster, policy.pods, &owners);
@@ -140,8 +140,7 @@ impl<'a> Mesh<'a> {
         let home = cluster.namespaces.control_plane.as_str();
         let control_plane = ControlPlane::new(policy.pods, home, complete);
         let certificates = Certificates::read(cluster);
-        let definitions = cluster.answer(&Item::List(Kind::CustomResourceDefinition));
-        let definitions = definitions.map(|answer| answer.objects()).unwrap_or_default();
+        let definitions = cluster.list::<CustomResourceDefinition>();
         let issuance = Issuance::read(cluster, knowledge, connection);
         Mesh {
             policy,
@@ -470,7 +469,7 @@ impl<'a> Mesh<'a> {
             self.repair_proxy(step, pod);
             return None;
         }
-        self.outbound_is_redirected(walk, pod).then_some(Caller { pod, meshed, ipv6: false })
+        self.is_redirected(walk, Part::Client, pod).then_some(Caller { pod, meshed, ipv6: false })
     }
 
     fn identity(&self, pod: &Pod) -> String {

@@ -26,17 +26,20 @@ pub struct End {
 #[error("{0:?} is not a NAMESPACE/NAME, NAMESPACE/NAME:PORT or HOST:PORT")]
 pub struct ParseTargetError(pub String);
 
+/// Splits `NAMESPACE/NAME:PORT` before its port; `None` if the port is invalid.
+pub(super) fn place_and_port(text: &str) -> Option<(&str, Option<u16>)> {
+    match text.rsplit_once(':') {
+        Some((place, port)) => Some((place, Some(port.parse().ok().filter(|port| *port > 0)?))),
+        None => Some((text, None)),
+    }
+}
+
 impl FromStr for End {
     type Err = ParseTargetError;
 
     fn from_str(text: &str) -> Result<End, ParseTargetError> {
         let refused = || ParseTargetError(text.to_owned());
-        let (place, port) = match text.rsplit_once(':') {
-            Some((place, port)) => {
-                (place, Some(port.parse().ok().filter(|port| *port > 0).ok_or_else(refused)?))
-            }
-            None => (text, None),
-        };
+        let (place, port) = place_and_port(text).ok_or_else(refused)?;
         let subdomain = |name: &str| names::NameRule::Subdomain.accepts(name);
         match place.split_once('/') {
             Some((namespace, name)) if names::NameRule::Label.accepts(namespace) && subdomain(name) => {

@@ -65,7 +65,7 @@ impl<'a> Mesh<'a> {
         if bypasses_policy(walk, pod, port, skips.as_ref()) {
             return;
         }
-        if proxy_is_down(self, walk, pod) || !self.inbound_is_redirected(walk, pod) {
+        if proxy_is_down(self, walk, pod) || !self.is_redirected(walk, Part::Server, pod) {
             return;
         }
         self.belongs_elsewhere(walk, pod, false);

@@ -9,64 +9,41 @@ use crate::objects::Pod;
 use crate::objects::container::INIT_CONTAINER;
 
 impl Mesh<'_> {
-    /// Evaluates whether the client's calls reach its proxy. Returns `false` if they fail.
-    pub(super) fn outbound_is_redirected(&self, walk: &mut Walk, client: &Pod) -> bool {
-        let name = &client.metadata.name;
-        match not_redirected(client) {
+    /// Evaluates whether the calls of a client, or the connections to a server, reach its proxy. Returns `false` if
+    /// they fail.
+    pub(super) fn is_redirected(&self, walk: &mut Walk, part: Part, pod: &Pod) -> bool {
+        let name = &pod.metadata.name;
+        let is_server = part == Part::Server;
+        match not_redirected(pod) {
             Some(NotRedirected::NoRules) => {
-                let says = format!(
-                    "pod {name} has no {INIT_CONTAINER}: unless linkerd-cni redirects its calls, they bypass \
-                     its proxy and have no identity"
-                );
-                without_rules(walk, Part::Client, client, says);
+                let effect = if is_server {
+                    "connections to its proxy, meshed clients cannot connect, and no policy applies"
+                } else {
+                    "its calls, they bypass its proxy and have no identity"
+                };
+                let says =
+                    format!("pod {name} has no {INIT_CONTAINER}: unless linkerd-cni redirects {effect}");
+                without_rules(walk, part, pod, says);
                 true
             }
-            Some(fault @ NotRedirected::OtherPort { inbound: false, .. }) => {
+            Some(fault @ NotRedirected::OtherPort { inbound, .. }) if inbound == is_server => {
+                let what = if is_server { "connections to" } else { "the calls of" };
                 let says = format!(
-                    "the calls of pod {name} are redirected to a port on which its proxy does not listen: \
-                     they are refused"
+                    "{what} pod {name} are redirected to a port on which its proxy does not listen: they are refused"
                 );
-                other_port(walk, Part::Client, client, &fault, says);
+                other_port(walk, part, pod, &fault, says);
                 false
             }
             Some(NotRedirected::OtherUser { exempt, runs_as }) => {
+                let effect = if is_server {
+                    "connections to the control plane return to it: it gets no certificate"
+                } else {
+                    "connections return to it: calls fail"
+                };
                 let says = format!(
-                    "the rules of pod {name} exempt another user than that of its proxy, whose connections return to \
-                     it: calls fail"
+                    "the rules of pod {name} exempt another user than that of its proxy, whose {effect}"
                 );
-                other_user(walk, Part::Client, client, (exempt, runs_as), says);
-                false
-            }
-            Some(NotRedirected::OtherPort { .. }) | None => true,
-        }
-    }
-
-    /// Evaluates whether connections reach the server's proxy. Returns `false` if they fail.
-    pub(super) fn inbound_is_redirected(&self, walk: &mut Walk, server: &Pod) -> bool {
-        let name = &server.metadata.name;
-        match not_redirected(server) {
-            Some(NotRedirected::NoRules) => {
-                let says = format!(
-                    "pod {name} has no {INIT_CONTAINER}: unless linkerd-cni redirects connections to its \
-                     proxy, meshed clients cannot connect, and no policy applies"
-                );
-                without_rules(walk, Part::Server, server, says);
-                true
-            }
-            Some(fault @ NotRedirected::OtherPort { inbound: true, .. }) => {
-                let says = format!(
-                    "connections to pod {name} are redirected to a port on which its proxy does not listen: \
-                     they are refused"
-                );
-                other_port(walk, Part::Server, server, &fault, says);
-                false
-            }
-            Some(NotRedirected::OtherUser { exempt, runs_as }) => {
-                let says = format!(
-                    "the rules of pod {name} exempt another user than that of its proxy, whose connections to the \
-                     control plane return to it: it gets no certificate"
-                );
-                other_user(walk, Part::Server, server, (exempt, runs_as), says);
+                other_user(walk, part, pod, (exempt, runs_as), says);
                 false
             }
             Some(NotRedirected::OtherPort { .. }) | None => true,
