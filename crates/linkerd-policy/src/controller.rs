@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::default::DefaultPolicy;
 use crate::chart::Values;
-use crate::knowledge::Knowledge;
+use crate::knowledge::{FirstEdge, Knowledge};
 use crate::objects::meta::COMPONENT;
 use crate::objects::{Pod, Workload};
 use crate::version::{Contains, LinkerdVersion};
@@ -83,29 +83,29 @@ impl Quirks {
     /// The quirks of a version; those of the newest release if the version is unknown or not conclusive.
     pub fn from_version(version: Option<&LinkerdVersion>, knowledge: &Knowledge) -> Quirks {
         let known = knowledge.policy_controller();
+        let upgrades = knowledge.upgrades();
         let lacks = |since: Contains| since == Contains::No;
+        let may_have = |first: FirstEdge| version.is_none_or(|v| !lacks(first.is_in(v, knowledge)));
+        let certainly_lacks = |first: FirstEdge| version.is_some_and(|v| lacks(first.is_in(v, knowledge)));
         Quirks {
             broken_voids_kind: version.is_some_and(|v| known.voids_kind(v, knowledge)),
-            servers_by_age: version.is_none_or(|v| !lacks(known.servers_by_age(v, knowledge))),
-            init_container_ports: version.is_none_or(|v| !lacks(known.init_container_ports(v, knowledge))),
+            servers_by_age: may_have(known.servers_by_age),
+            init_container_ports: may_have(known.init_container_ports),
             probe_uris: version.is_none_or(|v| !lacks(known.probe_uris(v, knowledge))),
             refuses_undeclared_ports: version
-                .is_none_or(|v| !lacks(knowledge.upgrades().refuses_undeclared_ports(v, knowledge.minors()))),
+                .is_none_or(|v| !lacks(upgrades.refuses_undeclared_ports(v, knowledge.minors()))),
             refuses_undeclared_ports_with_profile: version.is_none_or(|v| {
-                !lacks(knowledge.upgrades().refuses_undeclared_ports_with_profile(v, knowledge.minors()))
+                !lacks(upgrades.refuses_undeclared_ports_with_profile(v, knowledge.minors()))
             }),
-            gateway_timeouts: version.is_none_or(|v| !lacks(known.gateway_timeouts(v, knowledge))),
-            unified_accrual: version.is_none_or(|v| !lacks(known.unified_accrual(v, knowledge))),
-            app_protocol: version.is_none_or(|v| !lacks(known.app_protocol(v, knowledge))),
-            limit_annotations: version.is_none_or(|v| !lacks(known.limit_annotations(v, knowledge))),
-            grpc_calls: version.is_none_or(|v| !lacks(known.grpc_route_status(v, knowledge))),
-            egress: version.is_none_or(|v| !lacks(known.egress_status(v, knowledge))),
-            selector_drops_endpoints: version
-                .is_some_and(|v| lacks(known.skips_invalid_selector(v, knowledge))),
-            opaque_across_namespaces: version
-                .is_some_and(|v| lacks(known.opaque_by_own_namespace(v, knowledge))),
-            keeps_deleted_authentications: version
-                .is_some_and(|v| lacks(known.forgets_authentications(v, knowledge))),
+            gateway_timeouts: may_have(known.gateway_timeouts),
+            unified_accrual: may_have(known.unified_accrual),
+            app_protocol: may_have(known.app_protocol),
+            limit_annotations: may_have(known.limit_annotations),
+            grpc_calls: may_have(known.grpc_route_status),
+            egress: may_have(known.egress_status),
+            selector_drops_endpoints: certainly_lacks(known.skips_invalid_selector),
+            opaque_across_namespaces: certainly_lacks(known.opaque_by_own_namespace),
+            keeps_deleted_authentications: certainly_lacks(known.forgets_authentications),
         }
     }
 }

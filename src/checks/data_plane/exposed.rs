@@ -75,7 +75,7 @@ impl<'a> Mesh<'a> {
         let version = policy.and_then(tag_version);
         let known = ctx.knowledge.policy_controller();
         let reads_app_protocol =
-            version.is_some_and(|v| known.app_protocol(&v, ctx.knowledge) == Contains::Yes);
+            version.is_some_and(|v| known.app_protocol.is_in(&v, ctx.knowledge) == Contains::Yes);
         Ok(Mesh {
             default: Opaque::parse(&default_text, &BTreeMap::new()),
             default_text,

@@ -19,7 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.complete_list::<Pod>()?;
     let (version, seen) = of_control_plane(ctx)?;
     let known = ctx.knowledge.policy_controller();
-    let reason = match known.external_policies(&version, ctx.knowledge) {
+    let reason = match known.external_policies.is_in(&version, ctx.knowledge) {
         Contains::Yes => {
             Some(format!("the policy controller of {version} returns policies for external addresses"))
         }
@@ -73,7 +73,7 @@ fn finding(
         "ExternalName Service {name} leads out of the cluster. The proxy of the ingress controller runs in ingress \
          mode, and in this release it refuses connections to external addresses"
     );
-    let first = ctx.knowledge.policy_controller().first_with_external_policies();
+    let first = ctx.knowledge.policy_controller().external_policies.0;
     let minor =
         ctx.knowledge.minors().first_with(first).map(|minor| format!(" ({minor})")).unwrap_or_default();
     let remedy = Remedy::new().step(

@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .remedy(remedy(ctx, namespace));
     let finding = finding.tie(logged("status-task-panicked"));
-    Ok(vec![ROUTES.into_iter().fold(finding, |finding, kind| finding.tie(unread(kind)))].into())
+    Ok(ROUTES.into_iter().fold(finding, |finding, kind| finding.tie(unread(kind))).into())
 }
 
 /// The restart, and the upgrade if a later loss of the Lease would be noticed by nothing.
@@ -70,7 +70,7 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
                 .operand(LEASE)
                 .words("-o jsonpath={.spec.renewTime}"),
         );
-    let fixed = ctx.knowledge.policy_controller().ends_with_lease_watch();
+    let fixed = ctx.knowledge.policy_controller().ends_with_lease_watch;
     let version = installed(ctx.for_steps::<Deployment>(), None, namespace).map(|(version, _)| version);
     let is_fixed = version.is_some_and(|version| {
         version.contains(&Introduced::at_edge(fixed), ctx.knowledge.minors()) == Contains::Yes

@@ -142,7 +142,7 @@ fn of_init_container(ctx: &Context<'_>, survey: &Survey<'_>, read: &ReadServer<'
          policy controller does not read: the Server and its policies have no effect"
     );
     let change = serde_json::json!({"spec": {"port": port}}).to_string();
-    let first = ctx.knowledge.policy_controller().first_with_init_container_ports();
+    let first = ctx.knowledge.policy_controller().init_container_ports.0;
     let remedy = Remedy::new()
         .command(
             "Use the number of the port in the Server",

@@ -69,7 +69,7 @@ pub use nearest::edit_distance;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
 pub use pasted::{AnsweredBy, BareStatus, ExitCode, Pasted, ProxyError, ProxyVariable};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
-pub use policy_controller::PolicyController;
+pub use policy_controller::{FirstEdge, PolicyController};
 pub use protocols::{First, KnownProtocol, Protocols};
 pub use proxy_metrics::{
     MetricFamily, MetricGroup, MetricKind, MetricMeaning, ProxyMetricNames, ScrapeLabels, SkipReason,

@@ -6,80 +6,69 @@ use super::Knowledge;
 use super::file::KnowledgeFile;
 use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion, Release};
 
-/// The policy controller by release.
+/// The first edge whose policy controller behaves in some way.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(transparent)]
+pub struct FirstEdge(pub EdgeTag);
+
+impl FirstEdge {
+    /// Whether the controller of a version behaves so.
+    pub fn is_in(self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.0), knowledge.minors())
+    }
+}
+
+/// The policy controller by release. Fields state since which edge a behavior exists.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PolicyController {
     source: String,
     date: jiff::civil::Date,
-    skips_unreadable: EdgeTag,
-    servers_by_age: EdgeTag,
-    init_container_ports: EdgeTag,
+    /// Whether an unreadable object does not affect others of its kind.
+    skips_unreadable: FirstEdge,
+    /// Whether the oldest of several Servers for a port applies.
+    pub servers_by_age: FirstEdge,
+    /// Whether Servers can select named ports of init containers.
+    pub init_container_ports: FirstEdge,
     probe_uris: EdgeTag,
     probe_uris_stable: Release,
-    app_protocol: EdgeTag,
+    /// Whether the appProtocol of a Service port overrides lists of opaque ports for clients.
+    pub app_protocol: FirstEdge,
     ingress_mode_policies: EdgeTag,
     ingress_mode_policies_stable: Release,
-    external_policies: EdgeTag,
+    /// Whether it returns policies for addresses outside of the cluster.
+    pub external_policies: FirstEdge,
     linkerd_http_routes: EdgeTag,
     gateway_http_routes: EdgeTag,
-    grpc_route_status: EdgeTag,
-    egress_status: EdgeTag,
-    rate_limit_status: EdgeTag,
-    route_conflicts: EdgeTag,
-    gateway_timeouts: EdgeTag,
-    limit_annotations: EdgeTag,
-    unified_accrual: EdgeTag,
-    ends_with_lease_watch: EdgeTag,
-    skips_invalid_selector: EdgeTag,
-    forgets_authentications: EdgeTag,
-    opaque_by_own_namespace: EdgeTag,
+    /// Whether it supports GRPCRoutes for outbound traffic, and writes their status.
+    pub grpc_route_status: FirstEdge,
+    /// Whether it supports EgressNetworks, TLSRoutes and TCPRoutes for outbound traffic, and writes their status and
+    /// that of routes at EgressNetworks.
+    pub egress_status: FirstEdge,
+    /// Whether it writes the status of rate limits.
+    pub rate_limit_status: FirstEdge,
+    /// Whether it rejects a route at a parent that also has a route of a kind with precedence.
+    pub route_conflicts: FirstEdge,
+    /// Whether timeouts in rules of the Gateway API's HTTPRoutes apply to outbound traffic.
+    pub gateway_timeouts: FirstEdge,
+    /// Whether annotations of Services, EgressNetworks and routes set timeouts and retries.
+    pub limit_annotations: FirstEdge,
+    /// Whether circuit breaking supports the mode `unified` and load reduction for failing endpoints.
+    pub unified_accrual: FirstEdge,
+    /// First edge whose controller exits when the watch of its Lease ends, instead of continuing without it.
+    pub ends_with_lease_watch: EdgeTag,
+    /// Whether destination skips a Server with an invalid podSelector and returns all endpoints.
+    pub skips_invalid_selector: FirstEdge,
+    /// Whether a deleted MeshTLSAuthentication has no effect, also before the controller restarts.
+    pub forgets_authentications: FirstEdge,
+    /// Whether only Servers in the pod's own namespace make a port opaque for destination.
+    pub opaque_by_own_namespace: FirstEdge,
 }
 
 impl PolicyController {
-    /// Whether an unreadable object does not affect others of its kind.
-    pub fn skips_unreadable(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.skips_unreadable), knowledge.minors())
-    }
-
     /// Whether an unreadable object makes its whole kind unreadable.
     pub fn voids_kind(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> bool {
-        self.skips_unreadable(version, knowledge) == Contains::No
-    }
-
-    /// Whether the oldest of several Servers for a port applies.
-    pub fn servers_by_age(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.servers_by_age), knowledge.minors())
-    }
-
-    /// First edge whose controller exits when the watch of its Lease ends, instead of continuing without it.
-    pub fn ends_with_lease_watch(&self) -> EdgeTag {
-        self.ends_with_lease_watch
-    }
-
-    /// Whether destination skips a Server with an invalid podSelector and returns all endpoints.
-    pub fn skips_invalid_selector(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.skips_invalid_selector), knowledge.minors())
-    }
-
-    /// Whether a deleted MeshTLSAuthentication has no effect, also before the controller restarts.
-    pub fn forgets_authentications(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.forgets_authentications), knowledge.minors())
-    }
-
-    /// Whether only Servers in the pod's own namespace make a port opaque for destination.
-    pub fn opaque_by_own_namespace(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.opaque_by_own_namespace), knowledge.minors())
-    }
-
-    /// The first edge in which Servers can select named ports of init containers.
-    pub fn first_with_init_container_ports(&self) -> EdgeTag {
-        self.init_container_ports
-    }
-
-    /// Whether Servers can select named ports of init containers.
-    pub fn init_container_ports(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.init_container_ports), knowledge.minors())
+        self.skips_unreadable.is_in(version, knowledge) == Contains::No
     }
 
     /// The first edge in which the rule for a probe leaves out the query of its path.
@@ -93,26 +82,11 @@ impl PolicyController {
         version.contains(&introduced, knowledge.minors())
     }
 
-    /// Whether the appProtocol of a Service port overrides lists of opaque ports for clients.
-    pub fn app_protocol(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.app_protocol), knowledge.minors())
-    }
-
     /// Whether a proxy in ingress mode answers HTTP requests for opaque ports with an error.
     pub fn ingress_mode_policies(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         let introduced =
             Introduced::at_edge(self.ingress_mode_policies).and_stable(self.ingress_mode_policies_stable);
         version.contains(&introduced, knowledge.minors())
-    }
-
-    /// The first edge that returns policies for addresses outside of the cluster.
-    pub fn first_with_external_policies(&self) -> EdgeTag {
-        self.external_policies
-    }
-
-    /// Whether it returns policies for addresses outside of the cluster.
-    pub fn external_policies(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.external_policies), knowledge.minors())
     }
 
     /// The first edge that reads the routes of a resource, such as `grpcroutes.gateway.networking.k8s.io`; `None` for
@@ -121,9 +95,9 @@ impl PolicyController {
         match resource {
             "httproutes.policy.linkerd.io" => Some(self.linkerd_http_routes),
             "httproutes.gateway.networking.k8s.io" => Some(self.gateway_http_routes),
-            "grpcroutes.gateway.networking.k8s.io" => Some(self.grpc_route_status),
+            "grpcroutes.gateway.networking.k8s.io" => Some(self.grpc_route_status.0),
             "tlsroutes.gateway.networking.k8s.io" | "tcproutes.gateway.networking.k8s.io" => {
-                Some(self.egress_status)
+                Some(self.egress_status.0)
             }
             _ => None,
         }
@@ -139,42 +113,6 @@ impl PolicyController {
         self.reads_routes_from(resource).filter(|first| {
             version.contains(&Introduced::at_edge(*first), knowledge.minors()) == Contains::No
         })
-    }
-
-    /// Whether it supports GRPCRoutes for outbound traffic, and writes their status.
-    pub fn grpc_route_status(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.grpc_route_status), knowledge.minors())
-    }
-
-    /// Whether it supports EgressNetworks, TLSRoutes and TCPRoutes for outbound traffic, and writes their status and
-    /// that of routes at EgressNetworks.
-    pub fn egress_status(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.egress_status), knowledge.minors())
-    }
-
-    /// Whether it writes the status of rate limits.
-    pub fn rate_limit_status(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.rate_limit_status), knowledge.minors())
-    }
-
-    /// Whether it rejects a route at a parent that also has a route of a kind with precedence.
-    pub fn route_conflicts(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.route_conflicts), knowledge.minors())
-    }
-
-    /// Whether timeouts in rules of the Gateway API's HTTPRoutes apply to outbound traffic.
-    pub fn gateway_timeouts(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.gateway_timeouts), knowledge.minors())
-    }
-
-    /// Whether annotations of Services, EgressNetworks and routes set timeouts and retries.
-    pub fn limit_annotations(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.limit_annotations), knowledge.minors())
-    }
-
-    /// Whether circuit breaking supports the mode `unified` and load reduction for failing endpoints.
-    pub fn unified_accrual(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        version.contains(&Introduced::at_edge(self.unified_accrual), knowledge.minors())
     }
 
     /// Source of the facts.

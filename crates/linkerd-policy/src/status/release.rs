@@ -1,6 +1,6 @@
 //! The statuses that a release's policy controller writes.
 
-use crate::knowledge::Knowledge;
+use crate::knowledge::{FirstEdge, Knowledge};
 use crate::version::{Contains, LinkerdVersion};
 
 /// The statuses that a release writes.
@@ -21,14 +21,13 @@ impl Writes {
     /// The statuses of a version; those of the newest release if the version is unknown or not conclusive.
     pub fn from_version(version: Option<&LinkerdVersion>, knowledge: &Knowledge) -> Writes {
         let known = knowledge.policy_controller();
-        let has =
-            |since: &dyn Fn(&LinkerdVersion) -> Contains| version.is_none_or(|v| since(v) != Contains::No);
+        let has = |first: FirstEdge| version.is_none_or(|v| first.is_in(v, knowledge) != Contains::No);
         Writes {
-            grpc_routes: has(&|v| known.grpc_route_status(v, knowledge)),
-            egress: has(&|v| known.egress_status(v, knowledge)),
-            rate_limits: has(&|v| known.rate_limit_status(v, knowledge)),
+            grpc_routes: has(known.grpc_route_status),
+            egress: has(known.egress_status),
+            rate_limits: has(known.rate_limit_status),
             broken_voids_kind: version.is_some_and(|v| known.voids_kind(v, knowledge)),
-            conflicts: has(&|v| known.route_conflicts(v, knowledge)),
+            conflicts: has(known.route_conflicts),
         }
     }
 }
