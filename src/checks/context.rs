@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::joins::Joins;
 use super::settings::Settings;
+use super::unjudged::Unjudged;
 use crate::card::{Card, Unit};
 use crate::fetched::{Fetched, Why};
 use crate::finding::{Finding, Subject};
@@ -21,7 +22,7 @@ use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
 use crate::model::owners::Owners;
 use crate::model::skipped::{CniSkips, is_redirected_by_cni};
-use crate::objects::{ConfigMap, Job, Pod, ReplicaSet};
+use crate::objects::{ConfigMap, DaemonSet, Deployment, Job, Pod, ReplicaSet, StatefulSet, Workload};
 use crate::request::Request;
 
 /// The reason of a gap that a defect of a check causes: it reads an item or a parameter that its card does
@@ -116,6 +117,16 @@ impl<'a> Context<'a> {
         let build =
             |ctx: &Context<'a>| Owners::new(ctx.optional_list::<ReplicaSet>(), ctx.optional_list::<Job>());
         self.get_or_build(&self.joins.owners, build)
+    }
+
+    /// The available Deployments, StatefulSets and DaemonSets, as [`Context::optional_list`].
+    pub(in crate::checks) fn optional_workloads(&self) -> Vec<(Kind, &'a Workload)> {
+        let lists = [
+            (Kind::Deployment, self.optional_list::<Deployment>()),
+            (Kind::StatefulSet, self.optional_list::<StatefulSet>()),
+            (Kind::DaemonSet, self.optional_list::<DaemonSet>()),
+        ];
+        lists.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one))).collect()
     }
 
     /// The ports and ranges that linkerd-cni skips, as far as they are known. Reads `node-files` and
@@ -231,9 +242,17 @@ impl<'a> Context<'a> {
         Request { item, namespace }
     }
 
-    /// The evidence, if it is available; otherwise `None`, and a gap, which findings without it state.
-    pub fn or_note<T>(&self, read: Result<T, Missing>) -> Option<T> {
-        read.map_err(|missing| self.gap(missing)).ok()
+    /// The evidence, if it is available; otherwise `None`, and a gap, which findings without it state. A problem that
+    /// another check reports, or evidence that does not apply, is no gap.
+    pub fn or_note<T>(&self, read: Result<T, impl Into<Unjudged>>) -> Option<T> {
+        match read.map_err(Into::into) {
+            Ok(found) => Some(found),
+            Err(Unjudged::Missing(missing)) => {
+                self.gap(missing);
+                None
+            }
+            Err(Unjudged::NotApplicable(_) | Unjudged::Blocked { .. }) => None,
+        }
     }
 
     /// A gap in an available item: the affected part, and the reason. Pass it to [`Context::gap`] or return

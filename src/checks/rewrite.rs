@@ -221,14 +221,7 @@ impl<'a> Operator<'a> {
 
     /// The operator of an owner of pods, if the owner is known.
     pub(super) fn of_owner(ctx: &Context<'a>, owner: &Owner) -> Option<Operator<'a>> {
-        let (kind, all): (_, &'a [Workload]) = match owner.kind.as_str() {
-            "Deployment" => (Kind::Deployment, ctx.for_steps::<Deployment>()),
-            "StatefulSet" => (Kind::StatefulSet, ctx.for_steps::<StatefulSet>()),
-            "DaemonSet" => (Kind::DaemonSet, ctx.for_steps::<DaemonSet>()),
-            _ => return None,
-        };
-        let key = (owner.namespace.as_str(), owner.name.as_str());
-        let known = all.iter().find(|one| one.metadata.key() == key)?;
+        let (kind, known) = ctx.workload_for_steps(&owner.kind, (&owner.namespace, &owner.name))?;
         Operator::new(kind, &known.metadata)
     }
 
@@ -252,12 +245,14 @@ impl<'a> Operator<'a> {
             return remedy.note(with_values(text, changes));
         };
         let namespace = self.meta.namespace.as_str();
-        let known = ctx.and_then(|ctx| {
-            let all = ctx.for_steps::<Deployment>().iter().filter(|_| self.kind == Kind::Deployment);
-            all.map(|one| &one.metadata).find(|meta| meta.key() == (namespace, name))
-        });
+        let known = ctx.filter(|_| self.kind == Kind::Deployment);
+        let known = known.and_then(|ctx| ctx.workload_for_steps("Deployment", (namespace, name)));
         let bare = Meta { name: name.to_owned(), namespace: namespace.into(), ..Meta::default() };
-        let object = Annotated { kind: self.kind, meta: known.unwrap_or(&bare), sites: vec![] };
+        let object = Annotated {
+            kind: self.kind,
+            meta: known.map_or(&bare, |(_, known)| &known.metadata),
+            sites: vec![],
+        };
         step(remedy, act, text, &object, || patch(&object, &["spec", "template", "metadata"], changes))
     }
 }

@@ -16,7 +16,7 @@ use crate::checks::written::{
 use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, OnInvalid, Suggestion, WrittenBy};
 use crate::model::annotated::{Annotated, Site};
 use crate::model::injection::{LowMemory, above_limit, low_memory, port_twice};
-use crate::objects::{CronJob, DaemonSet, Job, ServiceProfile, StatefulSet};
+use crate::objects::{CronJob, Job, ServiceProfile};
 use crate::redact::is_marked;
 use crate::version::{Channel, Contains};
 
@@ -518,14 +518,10 @@ fn profiled<'a>(ctx: &Context<'a>) -> BTreeSet<(&'a str, &'a str)> {
 
 /// Templates and pods with the proxy.
 fn with_proxy<'a>(ctx: &Context<'a>) -> BTreeSet<(Kind, &'a str, &'a str)> {
-    let workloads = [
-        (Kind::Deployment, ctx.optional_list::<Deployment>()),
-        (Kind::StatefulSet, ctx.optional_list::<StatefulSet>()),
-        (Kind::DaemonSet, ctx.optional_list::<DaemonSet>()),
-    ];
-    let workloads = workloads
+    let workloads = ctx
+        .optional_workloads()
         .into_iter()
-        .flat_map(|(kind, list)| list.iter().map(move |one| (kind, &one.metadata, &one.spec.template.spec)));
+        .map(|(kind, one)| (kind, &one.metadata, &one.spec.template.spec));
     let jobs =
         ctx.optional_list::<Job>().iter().map(|one| (Kind::Job, &one.metadata, &one.spec.template.spec));
     let cron_jobs = ctx.optional_list::<CronJob>().iter();

@@ -7,7 +7,9 @@ use crate::fetched::{Fetched, Why, left_out};
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::control_plane::components;
-use crate::objects::{ConfigMap, Deployment, KindOf, Listed, Object, is_built_in};
+use crate::objects::{
+    ConfigMap, DaemonSet, Deployment, KindOf, Listed, Object, StatefulSet, Workload, is_built_in,
+};
 
 /// Maximum number of unreadable objects of a list that a gap of a check names.
 const UNREAD_NAMED: usize = 3;
@@ -135,10 +137,25 @@ impl<'a> Context<'a> {
         self.answer(Item::List(K::LIST.kind())).map_or(&[], |(answer, _)| answer.objects())
     }
 
+    /// A Deployment, StatefulSet or DaemonSet by kind, namespace and name, as [`Context::for_steps`].
+    pub(in crate::checks) fn workload_for_steps(
+        &self,
+        kind: &str,
+        key: (&str, &str),
+    ) -> Option<(Kind, &'a Workload)> {
+        let (kind, list) = match kind {
+            "Deployment" => (Kind::Deployment, self.for_steps::<Deployment>()),
+            "StatefulSet" => (Kind::StatefulSet, self.for_steps::<StatefulSet>()),
+            "DaemonSet" => (Kind::DaemonSet, self.for_steps::<DaemonSet>()),
+            _ => return None,
+        };
+        Some((kind, list.iter().find(|one| one.metadata.key() == key)?))
+    }
+
     /// The objects of a kind that were read for any check of the run. Only the wording of steps may depend on
     /// them, so cards do not declare them.
     pub(in crate::checks) fn for_steps<K: Listed>(&self) -> &'a [K::Object] {
-        self.cluster.answer(&Item::List(K::LIST.kind())).map_or(&[], |answer| answer.objects())
+        self.cluster.list::<K>()
     }
 
     /// All objects of a kind, as [`Context::for_steps`]; `None` if more may exist.
@@ -149,7 +166,7 @@ impl<'a> Context<'a> {
 
     /// A named object of the control plane's namespace, as [`Context::for_steps`].
     pub(in crate::checks) fn named_for_steps<K: Listed>(&self, name: &str) -> Option<&'a K::Object> {
-        let item = Item::Named { kind: K::LIST.kind(), scope: Scope::ControlPlane, name: name.to_owned() };
+        let item = Item::named(K::LIST.kind(), Scope::ControlPlane, name);
         self.cluster.answer(&item)?.objects().first()
     }
 
@@ -160,7 +177,7 @@ impl<'a> Context<'a> {
 
     /// Whether a named object of the control plane's namespace is known not to exist, as [`Context::for_steps`].
     pub(in crate::checks) fn is_absent_for_steps<K: Listed>(&self, name: &str) -> bool {
-        let item = Item::Named { kind: K::LIST.kind(), scope: Scope::ControlPlane, name: name.to_owned() };
+        let item = Item::named(K::LIST.kind(), Scope::ControlPlane, name);
         let answer = self.cluster.answer(&item);
         answer.is_some_and(|answer| answer.fetched == Fetched::Complete && answer.count() == 0)
     }

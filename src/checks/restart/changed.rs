@@ -5,7 +5,6 @@ use super::one::ONE_AT_A_TIME;
 use crate::checks::prelude::*;
 use crate::command::Line;
 use crate::finding::Restarts;
-use crate::objects::{DaemonSet, StatefulSet};
 
 /// Maximum number of pods that a step deletes.
 const LINES: usize = 24;
@@ -18,17 +17,9 @@ pub(in crate::checks) fn after_change(
     namespace: &str,
     name: &str,
 ) -> Remedy {
-    let (all, word): (&[Workload], _) = match kind {
-        "Deployment" => (ctx.for_steps::<Deployment>(), "deployment"),
-        "StatefulSet" => (ctx.for_steps::<StatefulSet>(), "statefulset"),
-        "DaemonSet" => (ctx.for_steps::<DaemonSet>(), "daemonset"),
-        _ => return remedy,
-    };
-    let Some(workload) = all.iter().find(|one| one.metadata.key() == (namespace, name)) else {
-        return remedy;
-    };
+    let Some((_, workload)) = ctx.workload_for_steps(kind, (namespace, name)) else { return remedy };
     let strategy = &workload.spec.strategy;
-    let target = format!("{word}/{name}");
+    let target = format!("{}/{name}", kind.to_ascii_lowercase());
     if workload.spec.paused {
         let resume = kubectl().namespace(namespace).words("rollout resume").operand(target);
         return remedy.command("Resume the paused rollout: no pod gets the new template before", resume);

@@ -10,7 +10,7 @@ use crate::model::control_plane::CREATED_BY;
 use crate::model::installed::COMPONENT;
 use crate::model::managed_by::{GitOps, ManagedBy};
 use crate::model::owners::is_static;
-use crate::objects::{DaemonSet, Job, LimitRange, ReplicaSet, StatefulSet};
+use crate::objects::{Job, LimitRange, ReplicaSet};
 
 /// Required changes in new pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,12 +100,7 @@ impl<'a> Rollouts<'a> {
     }
 
     fn build(ctx: &Context<'a>) -> Rollouts<'a> {
-        let lists = [
-            ("Deployment", ctx.optional_list::<Deployment>()),
-            ("StatefulSet", ctx.optional_list::<StatefulSet>()),
-            ("DaemonSet", ctx.optional_list::<DaemonSet>()),
-        ];
-        let each = lists.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one)));
+        let each = ctx.optional_workloads().into_iter().map(|(kind, one)| (kind.info().kind, one));
         let workloads: HashMap<_, _> = each
             .map(|(kind, one)| ((kind, one.metadata.namespace.as_str(), one.metadata.name.as_str()), one))
             .collect();
