@@ -13,15 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = bundles(ctx)?;
     // The current bundle comes first; without it, use that of the installation.
     let bundle = &bundles[0];
-    let issuer = match issuer(ctx) {
-        Ok(issuer) => Some(issuer),
-        // Another check reports it.
-        Err(Unjudged::NotApplicable(_) | Unjudged::Blocked { .. }) => None,
-        Err(Unjudged::Missing(missing)) => {
-            ctx.gap(missing);
-            None
-        }
-    };
+    let issuer = ctx.or_note(issuer(ctx));
     let needed = needed(bundle, issuer.as_ref());
     let without = holders(ctx, &|held| !needed.iter().any(|anchor| held.has(anchor)))?;
     if without.is_empty() {

@@ -113,15 +113,7 @@ fn untrusted<'s, 'a>(
     ctx: &Context<'_>,
     served: &'s [(&'a Pod, Vec<Certificate>)],
 ) -> Vec<(&'a Pod, &'s Certificate)> {
-    let bundles = match bundles(ctx) {
-        Ok(bundles) => bundles,
-        Err(Unjudged::Missing(missing)) => {
-            ctx.gap(missing);
-            return Vec::new();
-        }
-        // Another check reports it.
-        Err(_) => return Vec::new(),
-    };
+    let bundles = ctx.or_note(bundles(ctx)).unwrap_or_default();
     let Some(current) = bundles.iter().find(|bundle| bundle.in_force) else { return Vec::new() };
     let chains = served.iter().filter(|(_, chain)| chain.len() > 1);
     let lost = chains.filter(|(_, chain)| trust(chain, &current.anchors) == Trust::No);

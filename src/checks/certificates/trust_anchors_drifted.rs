@@ -1,6 +1,6 @@
 //! `trust-anchors-drifted`: the next upgrade replaces the current trust anchors with others.
 
-use super::identity::{IN_FORCE, TRUST_ROOTS, bundles, identity_deployment, issuer, values};
+use super::identity::{IN_FORCE, Issuer, TRUST_ROOTS, bundles, identity_deployment, issuer, values};
 use super::remedy;
 use crate::certificates::{Certificate, Validity, from_restored_bundle, reach};
 use crate::checks::prelude::*;
@@ -57,15 +57,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(Drift { goes, comes, next }) = drift(ctx)? else { return Ok(Verdict::fine()) };
     // If the next bundle does not cover the issuer, `issuer-not-trusted` reports it.
     let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
-    let covered = match issuer(ctx) {
-        Ok(issuer) => !reach(&issuer.chain, &next, &now).anchors.is_empty(),
-        Err(Unjudged::Missing(missing)) => {
-            ctx.gap(missing);
-            true
-        }
-        Err(Unjudged::NotApplicable(_) | Unjudged::Blocked { .. }) => true,
-    };
-    if !covered {
+    let is_uncovered = |issuer: Issuer| reach(&issuer.chain, &next, &now).anchors.is_empty();
+    if ctx.or_note(issuer(ctx)).is_some_and(is_uncovered) {
         return Ok(Verdict::fine());
     }
     let message = match (goes.is_empty(), comes.is_empty()) {

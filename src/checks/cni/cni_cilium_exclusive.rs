@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // Whether linkerd-cni is used is not known.
         ctx.complete_list::<DaemonSet>()?;
     }
-    Ok(vec![exclusive_finding(ctx)].into())
+    Ok(exclusive_finding(ctx).into())
 }
 
 /// Whether any evidence shows that linkerd-cni is used.
@@ -53,7 +53,7 @@ fn without_settings(ctx: &Context<'_>) -> Judgement {
         .find(|snapshot| snapshot.loadable_files().iter().any(|file| plugin_types(file).contains(&PLUGIN)));
     match runs {
         Some(snapshot) => {
-            let item = Item::Named { kind: Kind::ConfigMap, scope: cilium_scope(), name: CILIUM.to_owned() };
+            let item = Item::named(Kind::ConfigMap, cilium_scope(), CILIUM);
             let part = format!("the settings of Cilium, which node {} runs", snapshot.node);
             ctx.gap(ctx.missing(item, Why::NotCaptured, part));
             Ok(Verdict::fine())

@@ -166,12 +166,7 @@ fn see_why(set: &Workload, first: Option<&Pod>) -> Remedy {
 
 /// Whether the control plane relies on linkerd-cni, or will. If this is not known, a gap is noted.
 fn relies_on_cni(ctx: &Context<'_>) -> bool {
-    expected(ctx)
-        .unwrap_or_else(|missing| {
-            ctx.gap(missing);
-            None
-        })
-        .is_some()
+    ctx.or_note(expected(ctx)).flatten().is_some()
 }
 
 /// The time since which a pod has not been ready.

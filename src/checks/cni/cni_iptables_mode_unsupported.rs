@@ -2,6 +2,7 @@
 
 use super::add_failures::{everywhere, hinted_add_failures, on_node};
 use super::chart::{ChartValue, image_version};
+use super::config_map::unreadable;
 use super::nodes::Nodes;
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
@@ -43,10 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The mode that installers write on nodes, and its source.
 fn template(ctx: &Context<'_>, config: &ConfigMap) -> Option<(String, Evidence)> {
     if !template_reads(config) {
-        let item =
-            Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
-        let why = Why::Malformed { message: "data.cni_network_config is not JSON".to_owned() };
-        ctx.gap(ctx.missing(item, why, "the template of the entry"));
+        ctx.gap(unreadable(ctx, "data.cni_network_config is not JSON", "the template of the entry"));
         return None;
     }
     let mode = template_setting(config, "iptables-mode")?.as_str()?.to_owned();

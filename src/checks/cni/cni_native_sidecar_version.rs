@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if blind.is_empty() && wanted.is_none() {
         return Ok(Vec::new().into());
     }
-    Ok(vec![finding(ctx, &installed, &blind, wanted)].into())
+    Ok(finding(ctx, &installed, &blind, wanted).into())
 }
 
 /// The plugin that a DaemonSet installs: before an upgrade that of `--to-cni`, else that of the target,
@@ -83,7 +83,7 @@ fn relies_on_cni(pod: &Pod) -> bool {
 /// The chart's value that makes every proxy a native sidecar, if the control plane relies on linkerd-cni.
 fn asked_for(ctx: &Context<'_>) -> Option<Evidence> {
     let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
-    let config = config.map_err(|missing| ctx.gap(missing)).ok()??;
+    let config = ctx.or_note(config)??;
     // Before an upgrade, as the target release reads them.
     let values = written::values(ctx)?;
     let on = |path: &str| values.bool(path) == Some(true);

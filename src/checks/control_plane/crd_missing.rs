@@ -28,14 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         |wanted: &Definition| before.is_some() && !needed_today.iter().any(|known| known.is(wanted));
     let mut to_bring = Vec::new();
     for wanted in table.definitions(&version, minors) {
-        let unmet = match unmet(ctx, wanted) {
-            Ok(None) => continue,
-            Ok(Some(unmet)) => unmet,
-            Err(missing) => {
-                ctx.gap(missing);
-                continue;
-            }
-        };
+        let Some(unmet) = ctx.or_note(unmet(ctx, wanted)).flatten() else { continue };
         if only_then(wanted) {
             to_bring.push((wanted, unmet.evidence));
             continue;

@@ -55,11 +55,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         _ => "new pods are rejected in the namespaces that the webhook covers",
     };
     let message = format!("{message}: the API server cannot call the injector, so {effect}");
-    Ok(vec![finding(ctx, configuration, webhook, &message, &served, &trusted)].into())
+    Ok(finding(ctx, configuration, webhook, &message, &served, &trusted).into())
 }
 
 fn item() -> Item {
-    Item::Named { kind: Kind::Secret, scope: Scope::ControlPlane, name: SECRET.to_owned() }
+    Item::named(Kind::Secret, Scope::ControlPlane, SECRET)
 }
 
 fn finding(

@@ -48,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     // A prediction needs the proxies' resources and the defaults of LimitRanges.
     let known = || -> Result<_, Missing> { Ok((rules?, limits?, stated?, makers?)) };
-    let known = known().map_err(|missing| ctx.gap(missing)).ok();
+    let known = ctx.or_note(known());
     let coming = known.as_ref().map(|known| (known, quotas)).into_iter().flat_map(|(known, quotas)| {
         let own =
             |quota: &&ResourceQuota| ctx.judges(&quota.metadata.namespace) && counts_running_pods(quota);

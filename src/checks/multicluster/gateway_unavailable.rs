@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         named(service) || !all.iter().any(|other| named(other) && is_twin(other))
     });
     let policies = (!gateways.is_empty()).then(|| network_policies::policies(ctx));
-    let policies = policies.and_then(|policies| policies.map_err(|unjudged| note(ctx, unjudged)).ok());
+    let policies = policies.and_then(|policies| ctx.or_note(policies));
     let mut findings = Vec::new();
     let mut missed: Vec<&Workload> = Vec::new();
     for service in &gateways {
@@ -83,13 +83,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let installing = is_installing(ctx, home);
     Ok(findings.into_iter().map(|finding| spared(finding, installing)).collect())
-}
-
-/// Notes that network policies are unknown.
-fn note(ctx: &Context<'_>, unjudged: Unjudged) {
-    if let Unjudged::Missing(missing) = unjudged {
-        ctx.gap(missing);
-    }
 }
 
 /// Whether a Deployment is a gateway, by the labels of the chart.

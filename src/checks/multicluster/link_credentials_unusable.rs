@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether all controllers of a link are in other namespaces. Unavailable Deployments are noted.
 fn is_unread(ctx: &Context<'_>, link: &Link) -> bool {
     let deployments = ctx.complete_list::<Deployment>();
-    let deployments = deployments.map_err(|missing| ctx.gap(missing)).unwrap_or_default();
+    let deployments = ctx.or_note(deployments).unwrap_or_default();
     Controllers::new(ctx, deployments).are_elsewhere(link)
 }
 

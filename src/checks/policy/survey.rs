@@ -116,10 +116,8 @@ fn build_each<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
 /// The existing objects of a kind; empty if no definition serves the kind. Notes a gap if there may be
 /// more.
 pub(in crate::checks) fn existing<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
-    defined::<K>(ctx).or_else(|first| ctx.partial_list::<K>().map_err(|_| first)).unwrap_or_else(|missing| {
-        ctx.gap(missing);
-        &[]
-    })
+    let found = defined::<K>(ctx).or_else(|first| ctx.partial_list::<K>().map_err(|_| first));
+    ctx.or_note(found).unwrap_or_default()
 }
 
 fn build<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {

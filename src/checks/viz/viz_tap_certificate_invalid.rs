@@ -13,18 +13,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(secret) = tap.secret else {
         let message = "the Secret with the certificate of tap is missing: its pods cannot start without it";
         let seen = tap.evidence("metadata.name", "missing");
-        return Ok(vec![finding(ctx, &tap, "missing", message).evidence(seen)].into());
+        return Ok(finding(ctx, &tap, "missing", message).evidence(seen).into());
     };
     let served = match served(secret) {
         Ok(served) => served,
         Err(error) => {
             let message = "the Secret of tap holds no readable certificate: tap has nothing to serve";
-            return Ok(
-                vec![finding(ctx, &tap, "missing", message).evidence(tap.evidence("data", error))].into()
-            );
+            return Ok(finding(ctx, &tap, "missing", message).evidence(tap.evidence("data", error)).into());
         }
     };
-    let api = Item::Named { kind: Kind::APIService, scope: Scope::Cluster, name: API.to_owned() };
+    let api = Item::named(Kind::APIService, Scope::Cluster, API);
     let service = ctx.object::<APIService>(Scope::Cluster, API)?;
     let Some(service) = service else {
         return Err(Unjudged::blocked("viz-tap-api-unavailable", "the APIService of tap is missing"));
