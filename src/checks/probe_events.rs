@@ -120,7 +120,7 @@ pub(super) fn give_time(ctx: &Context<'_>, remedy: Remedy, pod: &Pod, values: &[
     }
     let options = paths.iter().fold(Options::none(), |options, path| options.set(path, LONGER));
     let act = "If the node stays busy, give the probes more time";
-    upgrade::step(ctx, remedy, StepKind::ChartValue, act, options)
+    upgrade::with_values(ctx, remedy, act, options)
 }
 
 /// The instruction about the firewall of a node's host.

@@ -5,7 +5,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::dates::ends_within;
-use super::upgrade::{self, Options};
+use super::upgrade;
 use crate::certificates::{Certificate, Obstacle, Trust, Validity, from_base64_bundle, reach, trust};
 use crate::chart::values::Values;
 use crate::checks::prelude::*;
@@ -176,10 +176,9 @@ fn filled_by_cainjector(configuration: &Meta) -> Option<Remedy> {
 /// values, `server` its name as text.
 pub(super) fn align_ca_step(ctx: &Context<'_>, remedy: Remedy, values: &str, server: &str) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
-    let remedy = upgrade::step(
+    let remedy = upgrade::reapply(
         ctx,
         remedy,
-        StepKind::Command,
         &match chart_writes_pair(ctx, values) {
             Some(true) => "Reapply the control plane, which writes a new certificate and caBundle".to_owned(),
             Some(false) | None => format!(
@@ -187,7 +186,6 @@ pub(super) fn align_ca_step(ctx: &Context<'_>, remedy: Remedy, values: &str, ser
                  {values}.injectCaFrom)"
             ),
         },
-        Options::none(),
     );
     let deployment = if values == "proxyInjector" { "linkerd-proxy-injector" } else { "linkerd-destination" };
     let rollout = |verb: &'static str| {

@@ -62,6 +62,16 @@ pub(super) fn step(
     kept.delete_files(if changes_anchors && cuts_off { decided_before(ctx, remedy) } else { remedy })
 }
 
+/// [`step`], to change values of the chart.
+pub(super) fn with_values(ctx: &Context<'_>, remedy: Remedy, act: &str, options: Options<'_>) -> Remedy {
+    step(ctx, remedy, StepKind::ChartValue, act, options)
+}
+
+/// [`step`], to apply the installation again without any change.
+pub(super) fn reapply(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
+    step(ctx, remedy, StepKind::Command, act, Options::none())
+}
+
 /// Whether a chart of the installed release reads a value. Reads `deployments.apps`, if available.
 pub(super) fn takes(ctx: &Context<'_>, chart: &str, path: &str) -> bool {
     let home = ctx.namespaces().control_plane.as_str();

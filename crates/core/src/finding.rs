@@ -388,6 +388,16 @@ impl Finding {
         self
     }
 
+    /// Marks it as inferred, if the evidence allows another explanation.
+    pub fn likely_if(self, allows_another: bool) -> Finding {
+        if allows_another { self.likely() } else { self }
+    }
+
+    /// Marks it as inferred, unless the evidence proves it.
+    pub fn observed_if(self, is_proven: bool) -> Finding {
+        self.likely_if(!is_proven)
+    }
+
     /// Sets the message for several pods or objects; see [`Finding::several`].
     pub fn of_several(mut self, message: impl Into<String>) -> Finding {
         self.several = Some(capital(message.into()));

@@ -42,14 +42,13 @@ pub(super) fn finding(
     message: String,
     remedy: Remedy,
 ) -> Finding {
-    let finding = ctx
-        .finding(found.object.subject(), message)
+    ctx.finding(found.object.subject(), message)
         .evidence(found.evidence.clone())
         .evidences(survey.reader.evidence().filter(|_| found.fault.depends_on_release()))
         .remedy(remedy)
         .parameter(found.key)
-        .fails_rows(rows(ctx, found));
-    if found.likely { finding.likely() } else { finding }
+        .fails_rows(rows(ctx, found))
+        .likely_if(found.likely)
 }
 
 /// The row of `linkerd check` about labels of pods.

@@ -112,7 +112,7 @@ fn finding(
             ManagedAnchor::new(managed, bundle),
         ))
         .tie(anchor_tie(anchor));
-    Some(if matches!(why, NewKey::Unknown) { finding.likely() } else { finding })
+    Some(finding.likely_if(matches!(why, NewKey::Unknown)))
 }
 
 /// Adds the steps for a renewal with a new key.

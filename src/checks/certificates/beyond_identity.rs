@@ -28,7 +28,7 @@ pub(super) fn refused_by_proxies(
         .remedy(if by_anchor { another_root(ctx) } else { remedy::another_issuer(ctx, issuer) })
         .tie(identity_deployment(ctx));
     // The name is built from the values, and constraints can be read in more than one way.
-    Some(if which == "names" { finding.likely() } else { finding })
+    Some(finding.likely_if(which == "names"))
 }
 
 /// If the anchor forbids it, another issuer does not help.

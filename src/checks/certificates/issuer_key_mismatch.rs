@@ -17,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             return Err(missing.into());
         }
         ctx.gap(missing);
-        return Ok(vec![reversed(ctx, &issuer)].into());
+        return Ok(reversed(ctx, &issuer).into());
     }
     let Some((trouble, said)) = key_trouble(matches) else { return Ok(Verdict::fine()) };
     // The first certificate must be the issuer's own.

@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = rejected(ctx, &issuer, rejection);
         // An event that is missing may show that identity loaded the issuer since.
         let is_complete = ctx.or_note(events).is_some();
-        return Ok(vec![if is_complete { finding } else { finding.likely() }].into());
+        return Ok(finding.observed_if(is_complete).into());
     }
     let older: Vec<(&Pod, Timestamp)> = identity_pods(ctx, pods)
         .filter_map(|pod| Some((pod, identity_started(pod)?)))

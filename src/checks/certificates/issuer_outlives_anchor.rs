@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if first.end() >= issuer.certificate().not_after() {
         return Ok(Verdict::fine());
     }
-    Ok(vec![finding(ctx, &issuer, bundle, &first)].into())
+    Ok(finding(ctx, &issuer, bundle, &first).into())
 }
 
 /// The certificate of a path that expires first.

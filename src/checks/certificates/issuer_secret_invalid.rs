@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                        restart identity does not start, and no proxy gets a certificate";
         let seen =
             Evidence::other(format!("Secret {}/{ISSUER}", ctx.namespaces().control_plane), "does not exist");
-        return Ok(vec![finding(ctx, message, seen, scheme, "missing")].into());
+        return Ok(finding(ctx, message, seen, scheme, "missing").into());
     };
     let mut findings = Vec::new();
     let damage = secret.data.get(scheme.certificate()).and_then(|text| base64_damage(text));
@@ -79,7 +79,7 @@ fn of_external_layout(ctx: &Context<'_>) -> Remedy {
     let options = options.stored_first(format!(
         "set identity.issuer.scheme to {name}, and remove the certificate and key below tls"
     ));
-    upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, &act, options)
+    upgrade::with_values(ctx, Remedy::new(), &act, options)
 }
 
 /// Faults of the trust anchors in the values, which count if the chart writes the Secret.

@@ -52,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             words(apart)
         );
         let finding = ctx.finding(Subject::node(last), message).severity(severity(apart)).likely();
-        return Ok(vec![finding.evidences(times.iter().map(evidence)).remedy(remedy(ctx, last))].into());
+        return Ok(finding.evidences(times.iter().map(evidence)).remedy(remedy(ctx, last)).into());
     }
     let (_, middle) = times[times.len() / 2];
     let findings = times.iter().filter_map(|at| -> Option<Finding> {

@@ -69,7 +69,7 @@ fn of_certificate(ctx: &Context<'_>, pod: &Pod, leaf: &Certificate) -> Option<Fi
         return None;
     };
     // It may have been renewed since it was read.
-    Some(if ctx.knows_its_moment() { finding } else { finding.likely() })
+    Some(finding.observed_if(ctx.knows_its_moment()))
 }
 
 /// The expiration as evidence from metrics.

@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if same.len() < LEAST || spread < SPREAD {
         return Ok(Vec::new().into());
     }
-    Ok(vec![finding(ctx, &same, issuer(ctx).ok().as_ref())].into())
+    Ok(finding(ctx, &same, issuer(ctx).ok().as_ref()).into())
 }
 
 fn finding(ctx: &Context<'_>, same: &[&Leaf<'_>], issuer: Option<&Issuer<'_>>) -> Finding {

@@ -214,7 +214,7 @@ fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &
 /// Adds the step that restores an issuer that is stored in the values of the installation.
 fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let act = "Apply the installation again, which keeps the issuer and restores the Secret";
-    upgrade::step(ctx, remedy, StepKind::Command, act, Options::none())
+    upgrade::reapply(ctx, remedy, act)
 }
 
 /// Adds the steps that restore an issuer which the installation keeps, or else make a new one.

@@ -5,7 +5,7 @@ use super::remedy;
 use crate::certificates::{PemDamage, damage, from_bundle};
 use crate::checks::prelude::*;
 use crate::checks::trust_roots::{chart_writes_bundle, roots_absent};
-use crate::checks::upgrade::{self, Options, REAPPLY};
+use crate::checks::upgrade::{self, REAPPLY};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(damage) = pem.flatten().and_then(|pem| damage(pem)) {
         let read = pem.flatten().is_some_and(|pem| from_bundle(pem).is_ok_and(|read| !read.is_empty()));
         need_control_plane(ctx)?;
-        return Ok(vec![damaged(ctx, damage, read)].into());
+        return Ok(damaged(ctx, damage, read).into());
     }
     let (message, path, said) = match pem.map(|pem| pem.map(|pem| from_bundle(pem))) {
         None => (
@@ -111,5 +111,5 @@ fn write_again(ctx: &Context<'_>) -> Remedy {
 }
 
 fn applied(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
-    upgrade::step(ctx, remedy, StepKind::Command, act, Options::none())
+    upgrade::reapply(ctx, remedy, act)
 }

@@ -7,7 +7,7 @@ use self::calls::{Registered, Release};
 use super::webhooks::{SERVERS, Server};
 use crate::certificates::{at_least_one, from_base64_bundle, from_base64_pool};
 use crate::checks::prelude::*;
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade;
 use crate::objects::WebhookConfiguration;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -58,8 +58,7 @@ fn unread(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfigurati
     let finding = finding.rows_as(Severity::Error).fails_rows([server.valid]).parameter("bundle");
     let seen =
         Evidence::field(format!("{} {name}", server.kind()), "webhooks[].clientConfig.caBundle", error);
-    let remedy =
-        upgrade::step(ctx, Remedy::new(), StepKind::Command, "Have it written again", Options::none());
+    let remedy = upgrade::reapply(ctx, Remedy::new(), "Have it written again");
     Some(finding.explains_nothing().evidence(seen).remedy(remedy))
 }
 
@@ -82,12 +81,10 @@ fn finding(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfigurat
             the API server calls each of them, and `linkerd check` fails on it";
         (Severity::Warning, message, names.join(", "))
     };
-    let remedy = upgrade::step(
+    let remedy = upgrade::reapply(
         ctx,
         without_others(server, configuration),
-        StepKind::Command,
         "Have it written again, and find out what changes it (a policy engine, a tool of the platform)",
-        Options::none(),
     );
     let finding = ctx
         .finding(Subject::object(server.kind(), "", name), message)

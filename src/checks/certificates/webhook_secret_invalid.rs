@@ -6,7 +6,7 @@ use super::webhooks::{SERVERS, Server};
 use crate::certificates::from_base64_pem;
 use crate::checks::prelude::*;
 use crate::checks::serving::{chart_writes_pair, served};
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade;
 use crate::objects::Secret;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -57,13 +57,7 @@ fn is_read_by_rust(server: &Server, secret: &Secret) -> bool {
 
 /// Whether the webhook is registered; records a gap if that is unknown.
 fn is_registered(ctx: &Context<'_>, server: &Server) -> bool {
-    server.webhook(ctx).map_or_else(
-        |missing| {
-            ctx.gap(missing);
-            false
-        },
-        |webhook| webhook.is_some(),
-    )
+    ctx.or_note(server.webhook(ctx)).flatten().is_some()
 }
 
 fn object(ctx: &Context<'_>, server: &Server) -> String {
@@ -85,7 +79,7 @@ fn written_again(ctx: &Context<'_>, server: &Server) -> Remedy {
             "Reapply the control plane, which writes the Secret (in cert-manager, if externalSecret is set)"
         }
     };
-    upgrade::step(ctx, Remedy::new(), StepKind::Command, act, Options::none())
+    upgrade::reapply(ctx, Remedy::new(), act)
 }
 
 fn finding(ctx: &Context<'_>, server: &Server, message: &str, seen: Evidence) -> Finding {

@@ -38,7 +38,7 @@ pub(super) struct Absent<'a> {
 impl Absent<'_> {
     /// Older files show an earlier state, so their finding is only likely.
     pub(super) fn graded(&self, finding: Finding) -> Finding {
-        if self.fresh { finding } else { finding.likely() }
+        finding.observed_if(self.fresh)
     }
 }
 

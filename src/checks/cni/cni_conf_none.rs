@@ -65,7 +65,7 @@ fn none(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, why: &str
         .evidences(quoted)
         .evidences(not_ready)
         .remedy(remedy(ctx, nodes, snapshot, &inert));
-    let finding = if snapshot.conf_dir_is_assumed() { finding.likely() } else { finding };
+    let finding = finding.likely_if(snapshot.conf_dir_is_assumed());
     Some(match object.and_then(|node| joined(ctx, node, snapshot)) {
         Some(joined) => finding.severity(Severity::Warning).evidence(joined),
         None => finding,

@@ -51,7 +51,7 @@ fn files(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, findings
         let finding = unreadable(ctx, nodes, snapshot, file, why, LOADED)
             .tie(on_node("config-unreadable", &snapshot.node));
         // Whether size matters depends on the version of the runtime.
-        let finding = if why.kind.is_certain() { finding } else { finding.likely() };
+        let finding = finding.observed_if(why.kind.is_certain());
         findings.push(graded(snapshot, runs, finding));
     }
     let passes_over = matches!(runtime, RuntimeKind::Crio | RuntimeKind::Dockershim);

@@ -21,8 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(linkerd) = linkerd else {
         return Err(Unjudged::not_applicable("no control plane is installed"));
     };
-    let item =
-        Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
+    let item = Item::named(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config");
     let Some(values) = linkerd.chart_values() else {
         let message = "values cannot be read".to_owned();
         return Err(ctx.missing(item, Why::Malformed { message }, "its values").into());
@@ -37,10 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let drift = Drift { ctx, linkerd, config, template: template::entry(config) };
     if drift.template.is_none() {
-        let item =
-            Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
-        let message = "cni_network_config is not a linkerd-cni entry".to_owned();
-        ctx.gap(ctx.missing(item, Why::Malformed { message }, "its template"));
+        ctx.gap(config_map::unreadable(ctx, "cni_network_config is not a linkerd-cni entry", "its template"));
     }
     let nodes = Nodes::perhaps_with_files(ctx);
     let places = running(ctx, &nodes);
@@ -168,13 +164,7 @@ impl Drift<'_, '_> {
                 changed(self.ctx, remedy, words, None, &[ChartValue::new(setting.cni_value, value.as_str())]);
             let act =
                 format!("Or, if the control plane's value is wrong, set its {} to {other}", setting.value);
-            upgrade::step(
-                self.ctx,
-                remedy,
-                StepKind::ChartValue,
-                &act,
-                Options::none().set(setting.value, other),
-            )
+            upgrade::with_values(self.ctx, remedy, &act, Options::none().set(setting.value, other))
         } else {
             restarted(self.ctx, remedy)
         };

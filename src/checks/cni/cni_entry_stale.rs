@@ -16,10 +16,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("the ConfigMap linkerd-cni-config does not exist"));
     };
     let Some(template) = template::entry(config) else {
-        let item =
-            Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
-        let message = "cni_network_config is not a linkerd-cni entry".to_owned();
-        return Err(ctx.missing(item, Why::Malformed { message }, "its template").into());
+        return Err(config_map::unreadable(
+            ctx,
+            "cni_network_config is not a linkerd-cni entry",
+            "its template",
+        )
+        .into());
     };
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
@@ -88,5 +90,5 @@ fn stale(
     let finding =
         if grave && found.runs == Runs::Yes { finding } else { finding.severity(Severity::Warning) };
     // If the files were collected at another time, the ConfigMap may have changed in between.
-    if is_fresh(ctx, snapshot) { finding } else { finding.likely() }
+    finding.observed_if(is_fresh(ctx, snapshot))
 }

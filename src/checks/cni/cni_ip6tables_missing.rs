@@ -115,7 +115,7 @@ impl<'a> Ip6tablesScan<'_, 'a, '_> {
             let certain = host.is_some_and(|host| host.path_is_certain()) || !failing.is_empty();
             let breaks = message == REFUSED && fails.is_some();
             let found = if breaks && certain { found } else { found.severity(Severity::Warning) };
-            return Some(if certain && fails.is_some() { found } else { found.likely() });
+            return Some(found.observed_if(certain && fails.is_some()));
         }
         let off = off?;
         let found = finding(NO_IPV6, last.clone(), format!("{OFF} = {off}"));

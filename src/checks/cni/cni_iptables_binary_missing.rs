@@ -94,7 +94,7 @@ impl<'a> IptablesScan<'_, 'a, '_> {
             .tie(on_node(cni_add_exit_127::SIGNATURE, node));
         let certain = host.is_some_and(|host| host.path_is_certain()) || !failing.is_empty();
         // An unset mode depends on the version, which is only narrowed down.
-        let finding = if plugin.is_exact() || written.is_some() { finding } else { finding.likely() };
+        let finding = finding.observed_if(plugin.is_exact() || written.is_some());
         Some(match (falls_back, certain) {
             (true, _) => finding.severity(Severity::Warning),
             (false, true) => finding,

@@ -108,10 +108,9 @@ fn earlier(ctx: &Context<'_>, because: Evidence, by_init: &Groups<'_>) -> Findin
 /// The plugin is installed, but new pods do not use it.
 fn unused(ctx: &Context<'_>, set: &Workload, by_plugin: &Groups<'_>) -> Finding {
     let (_, setting) = setting(ctx);
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         Remedy::new(),
-        StepKind::ChartValue,
         "To use linkerd-cni, set cniEnabled once it is ready on every node",
         Options::none().set("cniEnabled", "true"),
     );

@@ -87,7 +87,7 @@ impl NsenterScan<'_, '_, '_> {
             .remedy(remedy(self.ctx, system, adds));
         let finding = answers_on(finding, node, &[SIGNATURE]);
         // An event of a pod that no longer waits shows an earlier state.
-        if adds.iter().any(|add| add.waits) { finding } else { finding.likely() }
+        finding.observed_if(adds.iter().any(|add| add.waits))
     }
 }
 
@@ -100,10 +100,9 @@ fn remedy(ctx: &Context<'_>, system: Option<&System>, failing: &[&AddFailure<'_>
         Some(_) | None => "Add nsenter to the node's image: it is part of util-linux",
     };
     let remedy = Remedy::new().step(StepKind::NodeFile, install);
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         remedy,
-        StepKind::ChartValue,
         "If the image cannot be changed, set cniEnabled to false and uninstall linkerd-cni. The injected \
          linkerd-init has its own iptables and needs the capability NET_ADMIN in each pod",
         Options::none().set("cniEnabled", "false"),

@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let Some(set) = installers(ctx)?.into_iter().next() else {
         ctx.complete_list::<DaemonSet>()?;
-        return Ok(vec![uninstalled(ctx, because)].into());
+        return Ok(uninstalled(ctx, because).into());
     };
     let findings = missing(ctx, Some(set)).into_iter().map(|lost| {
         let rows = lost.rows;

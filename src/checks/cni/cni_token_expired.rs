@@ -55,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ))
                 .remedy(purge_entry(ctx, &snapshot.node, system, known, &on_this_node(adds, &snapshot.node)))
                 .tie(on_node(cni_add_unauthorized::SIGNATURE, &snapshot.node));
-            findings.push(if taken.is_some() { finding } else { finding.likely() });
+            findings.push(finding.likely_if(taken.is_none()));
         }
     }
     Ok(findings.into())

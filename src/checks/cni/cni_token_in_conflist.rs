@@ -62,7 +62,7 @@ fn token_finding(
         .severity(severity)
         .evidence(in_file(snapshot, &file.path(), path, Some(*place), said))
         .remedy(remedy(ctx, (snapshot, nodes.system(ctx, &snapshot.node)), file, severity));
-    Some(if *value == PolicyToken::Other { finding.likely() } else { finding })
+    Some(finding.likely_if(*value == PolicyToken::Other))
 }
 
 fn remedy(

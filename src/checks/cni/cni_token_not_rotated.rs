@@ -97,7 +97,7 @@ fn late(
         ))
         .evidences(plugin.evidence(&snapshot.node))
         .remedy(remedy(ctx, refresh));
-    Some(if taken.is_some() { finding } else { finding.likely() })
+    Some(finding.likely_if(taken.is_none()))
 }
 
 fn remedy(ctx: &Context<'_>, refresh: Option<TokenRefresh>) -> Remedy {

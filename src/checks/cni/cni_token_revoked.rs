@@ -94,7 +94,7 @@ impl TokenScan<'_, '_, '_> {
             .tie(on_node(cni_add_unauthorized::SIGNATURE, node));
         finding.parameters.extend(parameter);
         let certain = !refused.is_empty() || snapshot.meta.collected_at.is_some();
-        Some(if certain { finding } else { finding.likely() })
+        Some(finding.observed_if(certain))
     }
 
     /// Why the API server rejects a token: the message, the evidence, and a parameter that distinguishes it

@@ -119,10 +119,9 @@ fn has_other_family(
     let address = if own == "IPv6" { "[fd00::1]:20001" } else { "1.1.1.1:20001" };
     let seen = quoted(owner, &names, target);
     let object = format!("Pod {}/{}", owner.namespace, names[0]);
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         Remedy::new(),
-        StepKind::ChartValue,
         "Set an address of the pods' address family. If disableIPv6 is false, releases from 2.16 on do so \
          automatically",
         Options::none().set("networkValidator.connectAddr", address),
@@ -141,10 +140,9 @@ fn has_other_family(
 }
 
 fn remedy(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> Remedy {
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         Remedy::new(),
-        StepKind::ChartValue,
         "Set an address that is routed and unused, such as the default",
         Options::none().set("networkValidator.connectAddr", "1.1.1.1:20001"),
     );

@@ -2,6 +2,7 @@
 //! addresses that the newer installer or plugin does not accept.
 
 use super::chart::{ChartValue, image_version, set};
+use super::config_map::unreadable;
 use super::installers::{shown, subject};
 use super::mode::chart_with;
 use super::nodes::{Nodes, silent};
@@ -88,12 +89,9 @@ struct ModeChange {
 
 fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<ModeChange> {
     let config = ctx.object::<ConfigMap>(Scope::Cni, "linkerd-cni-config");
-    let config = config.map_err(|missing| ctx.gap(missing)).ok().flatten()?;
+    let config = ctx.or_note(config).flatten()?;
     if !template_reads(config) {
-        let item =
-            Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
-        let why = Why::Malformed { message: "data.cni_network_config is not JSON".to_owned() };
-        ctx.gap(ctx.missing(item, why, "the current iptables-mode"));
+        ctx.gap(unreadable(ctx, "data.cni_network_config is not JSON", "the current iptables-mode"));
         return None;
     }
     let setting = template_setting(config, "iptables-mode");
@@ -190,7 +188,7 @@ fn without_binaries(
         .evidences(evidence)
         .remedy(remedy);
     finding.subjects.extend(subjects);
-    Some(if seen && !change.assumed { finding } else { finding.likely() })
+    Some(finding.observed_if(seen && !change.assumed))
 }
 
 /// Sets the mode explicitly in the same step as the upgrade, so that no chart's default applies. Before the

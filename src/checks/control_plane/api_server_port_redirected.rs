@@ -84,10 +84,9 @@ fn finding(
     let ports = USUAL.into_iter().chain((!USUAL.contains(&port)).then_some(port));
     let ports = ports.map(|port| port.to_string()).collect::<Vec<_>>().join(",");
     let options = Options::none().set("proxyInit.kubeAPIServerPorts", ports);
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         Remedy::new(),
-        StepKind::ChartValue,
         "Make linkerd-init of the control plane skip the port of the API server",
         options,
     )

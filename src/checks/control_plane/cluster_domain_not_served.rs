@@ -26,11 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )));
     };
     let served = Corefile::parse(text);
-    let item = || Item::Named {
-        kind: Kind::ConfigMap,
-        scope: Scope::Fixed(NAMESPACE.to_owned()),
-        name: NAME.to_owned(),
-    };
+    let item = || Item::named(Kind::ConfigMap, Scope::Fixed(NAMESPACE.to_owned()), NAME);
     if served.serves(domain) {
         return Ok(Verdict::fine());
     }
@@ -43,10 +39,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let home = &ctx.namespaces().control_plane;
     let zones = served.zones.join(", ");
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         Remedy::new(),
-        StepKind::ChartValue,
         "Set clusterDomain to the domain of the cluster (identityTrustDomain, if set, stays unchanged)",
         Options::none().set("clusterDomain", served.zones[0].clone()),
     );

@@ -44,10 +44,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 StepKind::ChartValue,
                 "Set the chart values under proxy instead; they apply to every proxy of the mesh",
             ),
-            false => upgrade::step(
+            false => upgrade::with_values(
                 ctx,
                 Remedy::new(),
-                StepKind::ChartValue,
                 "Set chart values instead, since the chart writes these pods (values under proxy apply to \
                 every proxy of the mesh)",
                 options,

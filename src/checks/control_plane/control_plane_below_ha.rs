@@ -96,10 +96,9 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, enough: u32) -> Remedy {
                     .option("-o", format!("jsonpath={MANAGERS}")),
             ]),
         );
-        upgrade::step(
+        upgrade::with_values(
             ctx,
             remedy,
-            StepKind::ChartValue,
             "Apply the replicas of the release's values-ha.yaml again",
             Options::none().ha(),
         )
@@ -122,10 +121,9 @@ fn available(deployment: &Workload) -> u32 {
 /// The finding about a component without a Deployment. `control-plane-missing` explains it.
 fn deployment_missing(ctx: &Context<'_>, component: &str) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         Remedy::new(),
-        StepKind::ChartValue,
         "Restore the Deployment with the values of the installation",
         Options::none().ha(),
     );

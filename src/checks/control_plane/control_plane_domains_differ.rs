@@ -3,7 +3,7 @@
 
 use crate::checks::control_plane::installation::{of_control_plane, values};
 use crate::checks::prelude::*;
-use crate::checks::upgrade::{self, Options, REAPPLY};
+use crate::checks::upgrade::{self, REAPPLY};
 use crate::version::Contains;
 
 /// The charts' default domain.
@@ -166,5 +166,5 @@ fn reapplied(ctx: &Context<'_>, deployment: &str) -> Remedy {
         "Compare the arguments with the installation, and find out what changed them",
         kubectl().namespace(home).words("get").operand(format!("deployment/{deployment}")).words("-o yaml"),
     );
-    upgrade::step(ctx, steps, StepKind::Command, REAPPLY, Options::none())
+    upgrade::reapply(ctx, steps, REAPPLY)
 }

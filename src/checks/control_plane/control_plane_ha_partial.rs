@@ -34,10 +34,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .parameter(*path)
         .evidence(Evidence::field(&config, "data.values: highAvailability", "true"))
         .evidence(Evidence::field(&config, format!("data.values: {path}"), "false"))
-        .remedy(upgrade::step(
+        .remedy(upgrade::with_values(
             ctx,
             Remedy::new(),
-            StepKind::ChartValue,
             "Set it as in the release's values-ha.yaml",
             Options::none().set(path, "true"),
         ))

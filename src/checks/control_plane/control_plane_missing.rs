@@ -3,7 +3,7 @@
 use crate::checks::control_plane::installation::config;
 use crate::checks::prelude::*;
 use crate::checks::serving::{component_missing, silent_injector};
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade;
 use crate::checks::versions::gateway_api::{NeededFirst, install_bundle, needed_first};
 use crate::command::{Call, linkerd, meshdoctor};
 use crate::model::cni;
@@ -42,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             true => "Restore the deleted objects",
             false => "Otherwise, restore the deleted objects",
         };
-        upgrade::step(ctx, remedy, StepKind::Command, act, Options::none())
+        upgrade::reapply(ctx, remedy, act)
     };
     let finding = ctx
         .finding(Subject::object("Namespace", "", namespace), message)

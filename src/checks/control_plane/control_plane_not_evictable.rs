@@ -69,7 +69,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             finding.tie(Tie::Pod(namespace.clone(), pod.metadata.name.clone()))
         });
         // Without a timestamp it may be caused by a rollout.
-        findings.push(if since.is_none() { finding.likely() } else { finding });
+        findings.push(finding.likely_if(since.is_none()));
     }
     let own: Vec<&PodDisruptionBudget> =
         budgets.iter().filter(|budget| budget.metadata.namespace == *namespace).collect();
@@ -188,10 +188,9 @@ fn empty(
             "Deployments with several replicas and without a budget",
             exposed.join(", "),
         ))
-        .remedy(upgrade::step(
+        .remedy(upgrade::with_values(
             ctx,
             Remedy::new(),
-            StepKind::ChartValue,
             "Let the chart create the budgets again",
             Options::none().set("enablePodDisruptionBudget", "true"),
         )),
@@ -208,13 +207,8 @@ fn more_replicas(ctx: &Context<'_>, budget: &PodDisruptionBudget) -> Remedy {
     }
     let replicas = (budget.status.desired_healthy + 1).max(2).to_string();
     let options = Options::none().set("controllerReplicas", replicas);
-    let remedy = upgrade::step(
-        ctx,
-        Remedy::new(),
-        StepKind::ChartValue,
-        "Run more replicas than the budget requires",
-        options,
-    );
+    let remedy =
+        upgrade::with_values(ctx, Remedy::new(), "Run more replicas than the budget requires", options);
     remedy.note("Or lower the budget's minimum")
 }
 

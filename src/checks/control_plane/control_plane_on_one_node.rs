@@ -70,10 +70,9 @@ fn subject(component: &Component<'_>) -> Subject {
 fn together(ctx: &Context<'_>, component: &Component<'_>, on: &BTreeSet<&str>, ready: usize) -> Finding {
     let node = on.first().copied().unwrap_or_default();
     let meta = &component.deployment.metadata;
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         Remedy::new(),
-        StepKind::ChartValue,
         "Set enablePodAntiAffinity, as in values-ha.yaml, to spread the replicas over nodes",
         Options::none().set("enablePodAntiAffinity", "true"),
     )

@@ -25,10 +25,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             matches!(refusal, Refusal::Denied { .. }) && refusal::names_linkerds(&condition.message);
         let remedy = match refusal {
             Refusal::Denied { .. } if is_denied => denied::remedy(ctx, &condition.message),
-            Refusal::PriorityClass { name } => upgrade::step(
+            Refusal::PriorityClass { name } => upgrade::with_values(
                 ctx,
                 Remedy::new(),
-                StepKind::ChartValue,
                 &format!("Create the PriorityClass {name}, or set one that exists, such as {CRITICAL}"),
                 Options::none().set("priorityClassName", CRITICAL),
             ),

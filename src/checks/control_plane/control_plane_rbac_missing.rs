@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::control_plane::installation::{config, of_control_plane, unmarked};
 use crate::checks::prelude::*;
-use crate::checks::upgrade::{self, Options, REAPPLY};
+use crate::checks::upgrade::{self, REAPPLY};
 use crate::checks::words::some;
 use crate::knowledge::GrantedRole;
 use crate::objects::meta::Meta;
@@ -117,7 +117,7 @@ fn finding(
         },
     );
     let verified = if lacking.is_empty() { Remedy::verified_by(ask.clone()) } else { Remedy::new() };
-    let remedy = upgrade::step(ctx, verified, StepKind::Command, REAPPLY, Options::none());
+    let remedy = upgrade::reapply(ctx, verified, REAPPLY);
     let remedy = match lacking.is_empty() {
         true => remedy,
         false => remedy.command("Check the permission: the command prints yes", ask),

@@ -149,7 +149,7 @@ pub(super) fn more_memory(
     container: &str,
 ) -> Remedy {
     let options = Options::none().set_with(memory_of(component, container), String::new(), "MEMORY_LIMIT");
-    upgrade::step(ctx, remedy, StepKind::ChartValue, act, options)
+    upgrade::with_values(ctx, remedy, act, options)
 }
 
 /// The chart value that limits the memory of a container.

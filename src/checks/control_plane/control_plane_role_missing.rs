@@ -3,7 +3,7 @@
 
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::prelude::*;
-use crate::checks::upgrade::{self, Options, REAPPLY};
+use crate::checks::upgrade::{self, REAPPLY};
 use crate::knowledge::NamespacedRole;
 use crate::objects::CronJob;
 use crate::objects::rbac::{
@@ -139,7 +139,7 @@ fn finding(ctx: &Context<'_>, role: &NamespacedRole, wrong: Wrong<'_>) -> Findin
         }
         (None, _) => kubectl().namespace(namespace).words("get role").operand(&role.role),
     };
-    let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, REAPPLY, Options::none());
+    let remedy = upgrade::reapply(ctx, Remedy::verified_by(ask), REAPPLY);
     let finding = ctx
         .finding(Subject::object(wrong.kind, namespace, wrong.name), message)
         .severity(severity)

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 
 use crate::checks::prelude::*;
 use crate::checks::serving::{component_missing, silent_injector};
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade;
 use crate::knowledge::{ControlPlaneService, FoundBy};
 use crate::model::installed::COMPONENT;
 use crate::objects::{EndpointSlice, ServicePort};
@@ -230,8 +230,7 @@ fn finding(
     evidence: Vec<Evidence>,
 ) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
-    let remedy =
-        upgrade::step(ctx, Remedy::new(), StepKind::Command, "Reapply the control plane", Options::none());
+    let remedy = upgrade::reapply(ctx, Remedy::new(), "Reapply the control plane");
     let remedy = remedy.command(
         "Then check that each Service has endpoints",
         kubectl().namespace(home).words("get endpointslices"),

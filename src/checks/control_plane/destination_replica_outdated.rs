@@ -216,7 +216,7 @@ fn of_replica(ctx: &Context<'_>, replica: &str, all: &[Outdated<'_>], is_live: b
         .evidences(quoted)
         .remedy(replaced(namespace, replica));
     // All replicas read the same objects: their common answer may have a cause that no check knows.
-    if is_live && !all.iter().all(|one| one.by_all) { finding } else { finding.likely() }
+    finding.observed_if(is_live && !all.iter().all(|one| one.by_all))
 }
 
 fn of_service(ctx: &Context<'_>, service: &Service, answers: &[&ServiceEndpoints], is_live: bool) -> Finding {
@@ -231,15 +231,14 @@ fn of_service(ctx: &Context<'_>, service: &Service, answers: &[&ServiceEndpoints
         );
         Evidence::other(format!("{}, {}", answer.replica, object_of(answer)), own)
     });
-    let finding = ctx
-        .finding(
-            Subject::object(Kind::Service, namespace, name),
-            "Replicas of destination return different endpoints of this Service. Clients send requests to \
+    ctx.finding(
+        Subject::object(Kind::Service, namespace, name),
+        "Replicas of destination return different endpoints of this Service. Clients send requests to \
              different endpoints, depending on their replica",
-        )
-        .evidences(quoted)
-        .remedy(restarted(home));
-    if is_live { finding } else { finding.likely() }
+    )
+    .evidences(quoted)
+    .remedy(restarted(home))
+    .observed_if(is_live)
 }
 
 /// Services of which replicas return different profiles, and each of them the same one twice.
@@ -284,7 +283,7 @@ fn of_profiles<'a>(
             )
             .evidences(quoted)
             .remedy(restarted(home));
-        findings.push(if is_live { finding } else { finding.likely() });
+        findings.push(finding.observed_if(is_live));
     }
     findings
 }

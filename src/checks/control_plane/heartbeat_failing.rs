@@ -45,10 +45,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         step. Otherwise, find out why its pods fail",
         kubectl().namespace(namespace).words("describe job").operand(&last.metadata.name),
     );
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         remedy,
-        StepKind::ChartValue,
         "Disable the heartbeat",
         Options::none().set("disableHeartBeat", "true"),
     );

@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let (four, six) = (with(IpAddr::is_ipv4).next(), with(IpAddr::is_ipv6).next());
     match (four, six) {
-        (None, Some(_)) => Ok(vec![six_only(ctx, with(IpAddr::is_ipv6))].into()),
+        (None, Some(_)) => Ok(six_only(ctx, with(IpAddr::is_ipv6)).into()),
         (_, _) => {
             let dual: Vec<&Node> = nodes.iter().filter(|node| is_dual(node)).collect();
             let served =
@@ -74,7 +74,7 @@ fn written(ctx: &Context<'_>, said: &str) -> (Subject, Evidence) {
 
 fn set(ctx: &Context<'_>, act: &str, value: &str) -> Remedy {
     let options = Options::none().set("disableIPv6", value);
-    let remedy = upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, act, options);
+    let remedy = upgrade::with_values(ctx, Remedy::new(), act, options);
     let too = "If linkerd-cni is installed, set disableIPv6 in its chart too";
     let remedy = remedy.note(too);
     restart::all_meshed(

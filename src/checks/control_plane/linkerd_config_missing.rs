@@ -2,7 +2,7 @@
 
 use crate::checks::control_plane::installation::{CONFIG, config, none_installed, present};
 use crate::checks::prelude::*;
-use crate::checks::upgrade::{self, Options, managed_by};
+use crate::checks::upgrade::{self, managed_by};
 use crate::command::helm;
 use crate::model::managed_by::Installer;
 
@@ -64,7 +64,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
             "Reapply the control plane with those values",
         ),
     };
-    upgrade::step(ctx, remedy, StepKind::Command, again, Options::none())
+    upgrade::reapply(ctx, remedy, again)
 }
 
 /// The content found instead of the values.

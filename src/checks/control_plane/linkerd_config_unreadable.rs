@@ -48,8 +48,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     );
     let options = typed.unwrap_or_else(Options::none);
     let options = options.stored_first(format!("write {}", as_types.join(", ")));
-    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, options);
+    let remedy = upgrade::with_values(ctx, remedy, &act, options);
     let remedy = once_it_answers(ctx, remedy, webhook);
     let finding = ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message).evidences(evidence);
-    Ok(vec![finding.remedy(remedy).tie(values_unreadable())].into())
+    Ok(finding.remedy(remedy).tie(values_unreadable()).into())
 }

@@ -358,7 +358,7 @@ impl ValueOfImage {
         let options = Options::none().set(self.name, self.default);
         let options = self.version.into_iter().fold(options, |options, version| options.set(version, ""));
         let act = format!("If the chart value {} is not meant to be {}, reset it", self.name, self.image);
-        upgrade::step(ctx, remedy, StepKind::ChartValue, &act, options)
+        upgrade::with_values(ctx, remedy, &act, options)
     }
 }
 

@@ -250,7 +250,7 @@ fn finding_without_restart(
             }
         }),
     };
-    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
+    let remedy = upgrade::with_values(ctx, remedy, act, options);
     ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message)
         .evidence(Evidence::field(object, "data.values: clusterNetworks", &networks.written))
         .evidences(proof)

@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             false => "Run linkerd-init as root",
         };
         let options = Options::none().set("proxyInit.runAsRoot", "true");
-        let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
+        let remedy = upgrade::with_values(ctx, remedy, act, options);
         let remedy = match harmless(node) {
             true => remedy,
             false => restart::meshed_on(

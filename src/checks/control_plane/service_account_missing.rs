@@ -2,7 +2,7 @@
 
 use crate::checks::control_plane::installation::{config, unmarked};
 use crate::checks::prelude::*;
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade;
 use crate::model::control_plane::components;
 use crate::objects::ServiceAccount;
 
@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let remedy = Remedy::new();
         let again = "Reapply the control plane";
-        let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none());
+        let remedy = upgrade::reapply(ctx, remedy, again);
         let remedy = match deployment {
             Some(known) => remedy.command(
                 "Restart the pods that use it: their tokens are bound to the deleted account",

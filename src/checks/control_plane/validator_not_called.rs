@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::checks::admission::AKS_LABELS;
 use crate::checks::control_plane::installation::config;
 use crate::checks::prelude::*;
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade;
 use crate::checks::words::some;
 use crate::model::injection::{
     Clause, Conditions, INJECT, Matched, NewObject, WEBHOOKS_LABEL, unmet, with_name,
@@ -136,7 +136,7 @@ impl JudgedObjects<'_, '_> {
             let finding = self.finding(&message, &clause, &names);
             let finding = finding.evidence(Evidence::other("Meshed namespaces", some(names, QUOTED)));
             // Custom values that are not known may set this selector.
-            if is_known || by_condition { finding } else { finding.likely() }
+            finding.observed_if(is_known || by_condition)
         };
         by_clause.into_iter().map(finding).collect()
     }
@@ -198,13 +198,13 @@ impl JudgedObjects<'_, '_> {
                 without_label(names, key),
             ),
             Some(key) if !names.is_empty() => {
-                upgrade::step(self.ctx, Remedy::new(), StepKind::Command, again, Options::none()).run(
+                upgrade::reapply(self.ctx, Remedy::new(), again).run(
                     StepKind::Annotation,
                     "Or, if the condition is intended, remove the label that excludes the namespace",
                     without_label(names, key),
                 )
             }
-            _ => upgrade::step(self.ctx, Remedy::new(), StepKind::Command, again, Options::none()),
+            _ => upgrade::reapply(self.ctx, Remedy::new(), again),
         };
         self.ctx
             .finding(Subject::object(Kind::ValidatingWebhookConfiguration, "", name), message)

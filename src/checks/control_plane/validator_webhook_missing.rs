@@ -2,7 +2,7 @@
 
 use crate::checks::control_plane::installation::{renamed, unmarked};
 use crate::checks::prelude::*;
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade;
 use crate::objects::{ValidatingWebhookConfiguration, WebhookConfiguration};
 
 /// A webhook that validates Linkerd's own resources.
@@ -75,7 +75,7 @@ fn finding(ctx: &Context<'_>, missing: &[Validator]) -> Option<Finding> {
     let (first, others) = missing.split_first()?;
     let message = if others.is_empty() { first.missing } else { BOTH_MISSING };
     let again = "Reapply the control plane";
-    let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, again, Options::none());
+    let remedy = upgrade::reapply(ctx, Remedy::new(), again);
     let seen = missing.iter().map(|validator| {
         Evidence::other(
             "ValidatingWebhookConfigurations",

@@ -72,7 +72,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, refused: &[RefusedConnec
     };
     let is_dated = refused.iter().flat_map(|(_, lines)| lines).any(|failed| failed.is_dated);
     let finding = ctx.finding(owner.subject(names), message);
-    let finding = if is_dated { finding } else { finding.likely() };
+    let finding = finding.observed_if(is_dated);
     finding
         .severity(if is_declared { Severity::Warning } else { Severity::Info })
         .parameter(port.to_string())

@@ -171,7 +171,7 @@ fn finding(
             )
         }))
         .remedy(remedy(ctx, resource, target, &others).shown_by(shown));
-    Some(if named { finding } else { finding.likely() })
+    Some(finding.observed_if(named))
 }
 
 fn first_of(pods: usize) -> String {
@@ -192,7 +192,7 @@ fn remedy(ctx: &Context<'_>, resource: &Resource, target: &Owner, others: &[&str
     }
     let all = "Or set a request for all proxies. Pods get it when they are recreated";
     let options = Options::none().set(resource.value, *usual);
-    upgrade::step(ctx, remedy, StepKind::ChartValue, all, options).note(
+    upgrade::with_values(ctx, remedy, all, options).note(
         "Or scale by the application's container alone, with a metric of type ContainerResource (Kubernetes \
          1.27 and later), which ignores the proxy",
     )

@@ -19,7 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(at_sockets.evidence)
         .remedy(remedy(config));
     // Without an explicit setting, balancing at sockets is inferred from Cilium's default.
-    let finding = if at_sockets.said { finding } else { finding.likely() };
+    let finding = finding.observed_if(at_sockets.said);
     Ok(finding.into())
 }
 

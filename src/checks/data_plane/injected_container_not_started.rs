@@ -162,13 +162,8 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str),
         ),
         Reason::User => {
             let act = "Let linkerd-init run without root";
-            let remedy = upgrade::step(
-                ctx,
-                remedy,
-                StepKind::ChartValue,
-                act,
-                Options::none().set("proxyInit.runAsRoot", "false"),
-            );
+            let remedy =
+                upgrade::with_values(ctx, remedy, act, Options::none().set("proxyInit.runAsRoot", "false"));
             remedy.note(
                 "If the nodes require root for linkerd-init, set runAsNonRoot on the containers of the \
                  application instead of the pod",

@@ -221,7 +221,7 @@ fn finding(
     });
     let lacking = group.first().map(|(pod, _)| lacking(ctx, pod));
     let finding = ctx.finding(owner.subject(names), message);
-    let finding = if is_dated { finding } else { finding.likely() };
+    let finding = finding.observed_if(is_dated);
     finding
         .severity(severity)
         .parameter(network)
@@ -257,10 +257,9 @@ fn remedy(
         _ => Remedy::new(),
     };
     let remedy = match writes_ipv6_rules(ctx) && !network.contains(':') {
-        true => upgrade::step(
+        true => upgrade::with_values(
             ctx,
             remedy,
-            StepKind::ChartValue,
             "First write no rules for IPv6: otherwise ip6tables rejects the IPv4 network, and the pod does not start",
             Options::none().set("disableIPv6", "true"),
         ),

@@ -152,10 +152,9 @@ fn of_config(ctx: &Context<'_>, mesh: &Mesh<'_>, lost: &BTreeMap<u16, BTreeSet<S
         ))
         .evidence(Evidence::other("Services with such a port", services.join(", ")))
         .remedy(
-            upgrade::step(
+            upgrade::with_values(
                 ctx,
                 Remedy::new(),
-                StepKind::ChartValue,
                 "Add the default ports to the chart's list of opaque ports",
                 Options::none().set("proxy.opaquePorts", list.trim_start_matches(',')),
             )

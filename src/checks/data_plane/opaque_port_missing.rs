@@ -194,7 +194,7 @@ fn finding(
             listed,
         ));
     let severity = if sure && near { Severity::Warning } else { Severity::Info };
-    let finding = if observed.iter().any(|one| one.is_dated) { finding } else { finding.likely() };
+    let finding = finding.observed_if(observed.iter().any(|one| one.is_dated));
     finding.severity(severity).remedy(remedy(service, default, &ports))
 }
 

@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(split) = split.filter(|_| is_of_nodes(ctx, &failing, &working)) else {
         return Ok(Vec::new().into());
     };
-    Ok(vec![finding(ctx, &failing, &working, &split)].into())
+    Ok(finding(ctx, &failing, &working, &split).into())
 }
 
 /// Whether a pod's proxy started, is not ready, and shows no reason other than its connections.

@@ -73,7 +73,7 @@ fn finding(ctx: &Context<'_>, broken: &BrokenDefault) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
     let act = format!("Set {path} to {default}");
     let options = Options::none().set(path, default.clone());
-    let remedy = upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, &act, options);
+    let remedy = upgrade::with_values(ctx, Remedy::new(), &act, options);
     let remedy = upgrade::injector_awaited(ctx, remedy)
         .note("Restart the workloads whose pods have been created with the value");
     ctx.finding(

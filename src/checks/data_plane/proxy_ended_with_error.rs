@@ -214,7 +214,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, last: Option<&Pod>) 
             let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SHUTDOWN, Some(&period))]);
             let act = "Or set the shutdown period of all proxies of the mesh";
             let all = Options::none().set("proxy.shutdownGracePeriod", period);
-            upgrade::step(ctx, remedy, StepKind::ChartValue, act, all)
+            upgrade::with_values(ctx, remedy, act, all)
         }
         ProxyExit::Memory => remedy.step(
             StepKind::Annotation,

@@ -248,7 +248,7 @@ fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[FailedInit<'_>], is_
         ),
         (false, false) => {
             let none = Options::none().set(SUBNETS_VALUE, "");
-            upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, "Skip no ranges", none)
+            upgrade::with_values(ctx, Remedy::new(), "Skip no ranges", none)
         }
     };
     let is_of_ipv4 = group.iter().all(|failed| failed.line.starts_with("ip6tables"));
@@ -259,7 +259,7 @@ fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[FailedInit<'_>], is_
         true => {
             let act =
                 "Alternatively, if the cluster needs no IPv6, keep the ranges and write no rules for IPv6";
-            upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set("disableIPv6", "true"))
+            upgrade::with_values(ctx, remedy, act, Options::none().set("disableIPv6", "true"))
         }
         false => remedy,
     };
@@ -329,7 +329,7 @@ fn cure(
 ) -> (Remedy, &'static str) {
     let remedy = Remedy::new();
     let value = |remedy, act: &str, path, value: &str| {
-        upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set(path, value))
+        upgrade::with_values(ctx, remedy, act, Options::none().set(path, value))
     };
     match signature.id.as_str() {
         "init-legacy-missing" => {
@@ -389,7 +389,7 @@ fn cure(
             let options =
                 Options::none().set("proxyInit.privileged", "true").set("proxyInit.runAsRoot", "true");
             let act = "Let linkerd-init run as root and privileged, as SELinux and some runtimes require";
-            let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
+            let remedy = upgrade::with_values(ctx, remedy, act, options);
             let or = "Or use linkerd-cni, which makes linkerd-init unnecessary";
             (remedy.note(or), AGAIN)
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::checks::cni::nodes::{cni_enabled, uninstalled};
 use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade;
 use crate::model::redirection::{EXEMPT_USER, NotRedirected, not_redirected, not_redirected_by};
 use crate::objects::DaemonSet;
 use crate::objects::container::INIT_CONTAINER;
@@ -19,12 +19,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             groups.entry((owners.owner(pod), fault)).or_default().push(pod);
         }
     }
-    let daemon_sets = ctx.complete_list::<DaemonSet>();
-    if let Err(missing) = &daemon_sets {
-        ctx.gap(missing.clone());
-    }
+    let daemon_sets = ctx.or_note(ctx.complete_list::<DaemonSet>());
     // Rules of linkerd-cni need no linkerd-init.
-    let lacks_cni = daemon_sets.is_ok() && cni_enabled(ctx) != Some(true) && uninstalled(ctx);
+    let lacks_cni = daemon_sets.is_some() && cni_enabled(ctx) != Some(true) && uninstalled(ctx);
     let without_rules = groups.keys().any(|(_, fault)| *fault == NotRedirected::NoRules);
     if without_rules && !lacks_cni {
         groups.retain(|(_, fault), _| *fault != NotRedirected::NoRules);
@@ -80,12 +77,10 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: &NotRedirected, pods: &[&Pod
         ),
     };
     let remedy = if is_of_chart(ctx, owner) {
-        upgrade::step(
+        upgrade::reapply(
             ctx,
             Remedy::new(),
-            StepKind::Command,
             "Apply the manifests of the unchanged chart again: their proxies fit the rules of linkerd-init",
-            Options::none(),
         )
     } else {
         let remedy = Remedy::new().command(

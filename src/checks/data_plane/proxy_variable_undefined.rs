@@ -91,11 +91,10 @@ fn finding(ctx: &Context<'_>, owner: &Owner, variable: &EnvVar, pods: &[&Pod]) -
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, because));
     let is_ready =
         pods.iter().all(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready));
-    let finding = ctx
-        .finding(owner.subject(names), message)
+    ctx.finding(owner.subject(names), message)
         .parameter(name.clone())
         .severity(if is_ready { Severity::Warning } else { Severity::Error })
         .evidence(Evidence::field(first.described(), path, value))
-        .remedy(remedy);
-    if of_service { finding.likely() } else { finding }
+        .remedy(remedy)
+        .likely_if(of_service)
 }

@@ -13,7 +13,7 @@ use crate::model::injection::INJECT;
 use crate::model::service_address::{Lookup, ServiceAddress, Services};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::container::{COLLECTOR_ADDRESS, COLLECTOR_NAME};
-use crate::objects::{DaemonSet, EndpointSlice, ServicePort, StatefulSet};
+use crate::objects::{EndpointSlice, ServicePort};
 
 /// Chart value with the address of the collector.
 const ENDPOINT: &str = "proxy.tracing.collector.endpoint";
@@ -46,14 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for ((address, identity), source) in &collectors {
         let Some(parsed) = ServiceAddress::parse(address) else { continue };
-        let workloads = [
-            (Kind::Deployment, ctx.optional_list::<Deployment>()),
-            (Kind::StatefulSet, ctx.optional_list::<StatefulSet>()),
-            (Kind::DaemonSet, ctx.optional_list::<DaemonSet>()),
-        ];
-        let workloads =
-            workloads.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one)));
-        match parsed.lookup(among, workloads) {
+        match parsed.lookup(among, ctx.optional_workloads()) {
             Lookup::Outside => {}
             Lookup::NoService => findings.push(no_service(ctx, parsed, source)),
             Lookup::NoPort(service) => findings.push(no_port(ctx, parsed, service, source)),
@@ -279,10 +272,9 @@ fn other_account(
     });
     let remedy = Remedy::new();
     let remedy = match (pods.first(), in_values(ctx)) {
-        (Some(pod), Some(_)) => upgrade::step(
+        (Some(pod), Some(_)) => upgrade::with_values(
             ctx,
             remedy,
-            StepKind::ChartValue,
             "Expect the ServiceAccount that the collector uses",
             Options::none().set(ACCOUNT, pod.spec.account()).set(NAMESPACE, pod.metadata.namespace.to_string()),
         ),
@@ -300,10 +292,9 @@ fn other_account(
 /// Corrects a chart value if tracing is configured there; otherwise states what to correct.
 fn corrected(ctx: &Context<'_>, act: &str, path: &'static str, variable: &'static str) -> Remedy {
     match in_values(ctx) {
-        Some(_) => upgrade::step(
+        Some(_) => upgrade::with_values(
             ctx,
             Remedy::new(),
-            StepKind::ChartValue,
             act,
             Options::none().set_with(path, String::new(), variable),
         ),

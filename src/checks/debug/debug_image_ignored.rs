@@ -133,7 +133,7 @@ impl Judge<'_, '_> {
             .evidences(wanted.evidence(&object, path))
             .evidences(self.injector_and_chart())
             .remedy(self.remedy(owner, &[], wanted, ignores));
-        Some(if ignores == Contains::Unknown { finding.likely() } else { finding })
+        Some(finding.likely_if(ignores == Contains::Unknown))
     }
 
     /// Evidence of the injector's version and of the chart's image.
@@ -182,7 +182,7 @@ impl Judge<'_, '_> {
         let mut remedy = Remedy::new();
         if now != Contains::No {
             let act = "Set the image in the chart, for every debug container of the cluster";
-            remedy = upgrade::step(self.ctx, remedy, StepKind::ChartValue, act, wanted.options()).step(
+            remedy = upgrade::with_values(self.ctx, remedy, act, wanted.options()).step(
                 StepKind::Upgrade,
                 format!("Or upgrade Linkerd to {} or later, which honors the annotations", self.fixed()),
             );

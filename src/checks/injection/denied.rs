@@ -82,7 +82,7 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
     if let Some((path, value)) = set_privileges(ctx).filter(|_| said.contains("rivilege")) {
         let act = format!("Reset {path}, with which linkerd-init requests more privileges than by default");
         let options = Options::none().set(path, value);
-        return upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, &act, options).note(
+        return upgrade::with_values(ctx, Remedy::new(), &act, options).note(
             "If the value is needed, exempt linkerd-init from the policy engine's rule that the answer names",
         );
     }
@@ -126,10 +126,9 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
         remedy
     };
     let remedy = match is_of_rights {
-        true => upgrade::step(
+        true => upgrade::with_values(
             ctx,
             remedy,
-            StepKind::ChartValue,
             "Or avoid linkerd-init: install linkerd-cni, which redirects traffic without these capabilities, \
              check that it is ready on every node, and then set cniEnabled",
             Options::none().set("cniEnabled", "true"),

@@ -126,7 +126,7 @@ const UNVALIDATED: &str = "the API server accept objects unvalidated while desti
 
 /// The steps for a component with one replica: more replicas, or the policy that allows this.
 fn remedy(ctx: &Context<'_>, component: &str, allowed: &str) -> Remedy {
-    let step = |remedy, act: &str, options| upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
+    let step = |remedy, act: &str, options| upgrade::with_values(ctx, remedy, act, options);
     let ignore = || Options::none().set("webhookFailurePolicy", "Ignore");
     let remedy = Remedy::new();
     // The replicas require different nodes: on fewer, some stay Pending.

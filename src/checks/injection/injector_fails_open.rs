@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             && presence.installed_later(victim.pod).is_none()
             && presence.skip_event(victim).is_none()
     });
-    Ok(vec![finding(ctx, configuration, webhook, &victims, &presence)].into())
+    Ok(finding(ctx, configuration, webhook, &victims, &presence).into())
 }
 
 fn finding(
@@ -114,7 +114,7 @@ fn finding(
         true => finding.fact("failurePolicy Ignore (the default)"),
         false => finding,
     };
-    let finding = if victims.is_empty() || !windows.is_empty() { finding } else { finding.likely() };
+    let finding = finding.observed_if(victims.is_empty() || !windows.is_empty());
     let finding = if victims.is_empty() { finding } else { finding.tie(silent_injector()) };
     let finding = subjects.fold(finding, Finding::subject);
     victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
@@ -309,5 +309,5 @@ fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
             .arg(format!("{WEBHOOKS_LABEL}=disabled")),
     );
     let fail = Options::none().set("webhookFailurePolicy", "Fail");
-    upgrade::step(ctx, remedy, StepKind::ChartValue, "Then set webhookFailurePolicy: Fail", fail)
+    upgrade::with_values(ctx, remedy, "Then set webhookFailurePolicy: Fail", fail)
 }

@@ -3,7 +3,7 @@
 use super::unmeshed::{RequestTime, injector_webhook, restart_unmeshed, start_unmeshed, unmeshed};
 use crate::checks::prelude::*;
 use crate::checks::serving::{component_missing, silent_injector};
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade;
 use crate::finding::Moment;
 use crate::model::control_plane::{Component, components};
 use crate::model::injection::SERVICE;
@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     );
     let components = components(ctx.optional_list::<Deployment>(), namespace);
     let injector = components.iter().find(|component| component.name == "proxy-injector");
-    Ok(vec![finding(ctx, configuration, webhook, injector, seen)].into())
+    Ok(finding(ctx, configuration, webhook, injector, seen).into())
 }
 
 fn finding(
@@ -170,13 +170,9 @@ fn remedy(
                 .operand(&injector.deployment.metadata.name)
                 .words("--replicas=1"),
         ),
-        _ if serves(ctx, injector) => upgrade::step(
-            ctx,
-            Remedy::new(),
-            StepKind::Command,
-            "Reapply the control plane, which writes the Service again",
-            Options::none(),
-        ),
+        _ if serves(ctx, injector) => {
+            upgrade::reapply(ctx, Remedy::new(), "Reapply the control plane, which writes the Service again")
+        }
         _ => Remedy::new().command(
             "Check why the injector's pods are not ready",
             kubectl()

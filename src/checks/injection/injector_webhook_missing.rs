@@ -5,7 +5,7 @@ use super::unmeshed::{injector_webhook, restart_unmeshed};
 use crate::checks::control_plane::installation::{renamed, unmarked};
 use crate::checks::prelude::*;
 use crate::checks::serving::silent_injector;
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade;
 
 /// The configuration's name in the charts.
 const CONFIGURATION: &str = "linkerd-proxy-injector-webhook-config";
@@ -21,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(found.into_iter().flatten().collect());
     }
     let again = "Reapply the control plane";
-    let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, again, Options::none());
+    let remedy = upgrade::reapply(ctx, Remedy::new(), again);
     let remedy = restart_unmeshed(ctx, upgrade::injector_awaited(ctx, remedy), None);
     let finding = ctx
         .finding(

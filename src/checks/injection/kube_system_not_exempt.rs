@@ -129,7 +129,7 @@ fn finding(
     );
     let act = "If the webhook's namespaceSelector was changed, restore the release's selector";
     let remedy = match name {
-        SYSTEM => upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none()),
+        SYSTEM => upgrade::with_values(ctx, remedy, act, Options::none()),
         _ => remedy,
     };
     ctx.finding(Subject::object("Namespace", "", name), message)

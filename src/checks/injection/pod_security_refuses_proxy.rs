@@ -134,7 +134,7 @@ fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Ag
         finding = finding.subject(one.subject());
     }
     // Pods with linkerd-init run: they are older than the label, or the API server has an exemption.
-    if against.refused.is_empty() && running.is_some() { finding.likely() } else { finding }
+    finding.likely_if(against.refused.is_empty() && running.is_some())
 }
 
 fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
@@ -147,10 +147,9 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
             .arg(format!("{ENFORCE}=privileged"))
             .words("--overwrite"),
     );
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         remedy,
-        StepKind::ChartValue,
         "Or keep the level: install linkerd-cni, which redirects traffic without a privileged init \
          container, check that it is ready on every node, and then set cniEnabled",
         Options::none().set("cniEnabled", "true"),

@@ -284,7 +284,7 @@ fn stripped(ctx: &Context<'_>, first: &Refused<'_>) -> Remedy {
         Some((key, false)) => {
             remedy.step(StepKind::Annotation, format!("{act}: set {key}: \"false\" in the pod template"))
         }
-        None => upgrade::step(ctx, remedy, StepKind::ChartValue, act, options),
+        None => upgrade::with_values(ctx, remedy, act, options),
     }
 }
 

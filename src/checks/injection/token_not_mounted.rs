@@ -101,10 +101,9 @@ fn projection(ctx: &Context<'_>) -> Evidence {
 }
 
 fn remedy(ctx: &Context<'_>) -> Remedy {
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         Remedy::new(),
-        StepKind::ChartValue,
         "Turn on token projection, which is the default",
         Options::none().set("identity.serviceAccountTokenProjection", "true"),
     );

@@ -16,9 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let known = definitions.iter().find(|definition| definition.metadata.name == LINK_CRD);
     if known.is_none() && ctx.namespaces().empty_extensions.contains(&Extension::Multicluster) {
         let namespace = installed_in(ctx, Extension::Multicluster)?;
-        return Ok(
-            vec![not_installed(ctx, namespace).evidence(Evidence::other(object, "does not exist"))].into()
-        );
+        return Ok(not_installed(ctx, namespace).evidence(Evidence::other(object, "does not exist")).into());
     }
     if known.is_none() {
         // Deployments are needed to detect whether the extension is installed at all.
@@ -36,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(finding.into());
     };
     if let Some(unserved) = definition.unserved() {
-        return Ok(vec![not_served(ctx, subject, &unserved)].into());
+        return Ok(not_served(ctx, subject, &unserved).into());
     }
     let Some((release, seen)) = needed_release(ctx)? else { return Ok(Verdict::fine()) };
     let Some(wanted) = ctx.knowledge.extensions().link_version(&release, ctx.knowledge.minors()) else {

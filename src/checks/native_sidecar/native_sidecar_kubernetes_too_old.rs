@@ -25,7 +25,7 @@ pub(super) const ASKED: &str = "native sidecars are requested";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let native = ctx.knowledge.native_sidecar();
     let enough = native.kubernetes_on_by_default();
-    let server = ctx.server_version().map_err(|missing| ctx.gap(missing)).ok();
+    let server = ctx.or_note(ctx.server_version());
     let nodes = ctx.seen_or_gap::<Node>();
     let old_server = server.filter(|version| version.minor() < enough);
     let mut old_nodes: Vec<(&Node, K8sVersion)> = nodes
@@ -222,7 +222,7 @@ impl NativeSidecarRequests {
         let value = ctx.knowledge.native_sidecar().chart_value();
         let options = Options::none().set(value, "false");
         let act = "Until then, turn off native sidecars in the chart";
-        let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
+        let remedy = upgrade::with_values(ctx, remedy, act, options);
         let remedy = upgrade::injector_awaited(ctx, remedy);
         restart::all_meshed(
             ctx,

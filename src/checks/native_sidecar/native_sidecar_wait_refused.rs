@@ -85,7 +85,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(native)
             .evidences(switch.reader.evidence())
             .remedy(remedy(ctx, object, wait.map(|(_, inherited)| inherited)));
-        findings.push(if affected == Contains::Yes { finding } else { finding.likely() });
+        findings.push(finding.likely_if(affected != Contains::Yes));
     }
     Ok(findings.into())
 }
@@ -108,10 +108,9 @@ fn remedy(ctx: &Context<'_>, object: &Annotated<'_>, inherited: Option<bool>) ->
             StepKind::Annotation,
             format!("Remove {WAIT} from the namespace: a native sidecar always ends after the application"),
         ),
-        None => upgrade::step(
+        None => upgrade::with_values(
             ctx,
             wording::remedy(),
-            StepKind::ChartValue,
             "Set the wait to 0: a native sidecar always ends after the application",
             Options::none().set(VALUE, "0"),
         ),

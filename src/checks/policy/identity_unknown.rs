@@ -138,7 +138,8 @@ impl<'a> Identities<'_, 'a> {
         };
         let finding = about(self.ctx, KIND, meta, message);
         let is_likely = matches!(fault, IdentityFault::NoExternal);
-        if is_likely { finding.likely() } else { finding }
+        finding
+            .likely_if(is_likely)
             .severity(severity)
             .parameter(text.as_str())
             .evidence(field(KIND, meta, path, text.as_str()))

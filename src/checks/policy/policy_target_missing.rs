@@ -221,7 +221,7 @@ fn finding(
             )
             .command(act, correction),
     );
-    let finding = if targets.is_partial { finding.likely() } else { finding };
+    let finding = finding.likely_if(targets.is_partial);
     let meant = similar.map(|similar| match of {
         Kind::Server => vec![about_server(namespace, &similar)],
         _ => about_parents(&targets.objects, of, namespace, &similar),

@@ -67,25 +67,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
          not become ready",
     );
     let finding = shut.iter().skip(1).fold(finding, |finding, (node, _)| finding.subject(subject(node)));
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         Remedy::new(),
-        StepKind::ChartValue,
         "Allow probes from every address, which is the default, or list the networks of all nodes",
         Options::none()
             .set("policyController.probeNetworks[0]", "0.0.0.0/0")
             .set("policyController.probeNetworks[1]", "::/0"),
     );
-    Ok(vec![
-        finding
-            .likely()
-            .evidence(Evidence::field(
-                format!("Deployment {namespace}/linkerd-destination"),
-                "spec.template.spec.containers[policy].args: --probe-networks",
-                written,
-            ))
-            .evidences(evidence)
-            .remedy(remedy),
-    ]
-    .into())
+    Ok(finding
+        .likely()
+        .evidence(Evidence::field(
+            format!("Deployment {namespace}/linkerd-destination"),
+            "spec.template.spec.containers[policy].args: --probe-networks",
+            written,
+        ))
+        .evidences(evidence)
+        .remedy(remedy)
+        .into())
 }

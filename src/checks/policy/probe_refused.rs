@@ -214,7 +214,7 @@ fn finding(
     // Objects do not show the state before the controller's restart or the target of a redirect; the
     // kubelet's event does.
     let is_certain = answered.is_some() || matches!(probed, Probed::Http(..)) && is_http2(inbound);
-    if is_certain { finding } else { finding.likely() }
+    finding.observed_if(is_certain)
 }
 
 /// The Server that declares a protocol of the port which probes of the kubelet do not use.

@@ -104,12 +104,12 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, lost: &Lost<'_>) -> Fin
         true => field(Kind::Service, service, "spec.type", "ExternalName"),
         false => Evidence::other(format!("EndpointSlices of {namespace}/{name}"), "no ready endpoint in any"),
     };
-    let finding = about(ctx, kind, meta, message)
+    about(ctx, kind, meta, message)
         .parameter(format!("{namespace}/{name}"))
         .evidences(shares)
         .evidence(proof)
-        .remedy(if elsewhere { by_name(kind, meta) } else { remedy(kind, route, lost) });
-    if elsewhere { finding.likely() } else { finding }
+        .remedy(if elsewhere { by_name(kind, meta) } else { remedy(kind, route, lost) })
+        .likely_if(elsewhere)
 }
 
 fn remedy(kind: Kind, route: &Route, lost: &Lost<'_>) -> Remedy {

@@ -109,7 +109,7 @@ fn on_service(
         .evidence(field(kind, &route.metadata, "spec.parentRefs[]", format!("Service {name}, port {number}")))
         .evidence(seen)
         .remedy(remedy);
-    Some(if by_probe.is_some() { finding } else { finding.likely() })
+    Some(finding.likely_if(by_probe.is_none()))
 }
 
 /// A finding about a route of port 443 outside of the cluster.

@@ -243,7 +243,7 @@ fn networks_remedy(ctx: &Context<'_>) -> Remedy {
         kubectl().namespace(home).words("get deployment/linkerd-destination -o yaml"),
     );
     let act = "Reapply the control plane with a value of clusterNetworks that contains all pods";
-    upgrade::step(ctx, compared, StepKind::ChartValue, act, Options::none())
+    upgrade::with_values(ctx, compared, act, Options::none())
 }
 
 /// The setting of the default policy.

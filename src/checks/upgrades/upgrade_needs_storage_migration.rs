@@ -37,5 +37,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let of = bundle(grpc)
         .map(|(said, _)| Evidence::field(&object, format!("metadata.annotations[{BUNDLE}]"), said));
     let remedy = stored_again(Remedy::new(), grpc, step.stores_v1);
-    Ok(vec![finding.evidences(of).evidence(way.target.clone()).remedy(remedy)].into())
+    Ok(finding.evidences(of).evidence(way.target.clone()).remedy(remedy).into())
 }

@@ -69,5 +69,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let finding =
         ctx.finding(subject(first), message).evidences(seen).evidence(way.target.clone()).remedy(remedy);
-    Ok(vec![own.iter().skip(1).fold(finding, |finding, one| finding.subject(subject(one)))].into())
+    Ok(own.iter().skip(1).fold(finding, |finding, one| finding.subject(subject(one))).into())
 }

@@ -209,7 +209,7 @@ fn no_start(
             "linkerd-destination".to_owned(),
         ));
     // A vendor's build may include a fix of a later release.
-    if unserved.certain && judged.version.edge().is_some() { finding } else { finding.likely() }
+    finding.observed_if(unserved.certain && judged.version.edge().is_some())
 }
 
 /// Whether the cluster already runs this release or a later one, and the evaluated release is an earlier one.

@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let older: Vec<&Stated<'_>> = of_linkerd.into_iter().filter(|one| one.minor() < newest.minor()).collect();
     match older.is_empty() {
         true => Ok(Verdict::fine()),
-        false => Ok(vec![finding(ctx, &older, newest)].into()),
+        false => Ok(finding(ctx, &older, newest).into()),
     }
 }
 

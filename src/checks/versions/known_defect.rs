@@ -135,7 +135,7 @@ impl Affected<'_> {
                 format!("{}: {} ({})", row.id, row.title, row.releases()),
             ))
             .remedy(self.remedy(ctx, object, &trigger));
-        let finding = if *confidence == Confidence::Likely { finding.likely() } else { finding };
+        let finding = finding.likely_if(*confidence == Confidence::Likely);
         // An effect that is only worth knowing stops nothing.
         if severity == Severity::Info || row.explains.is_empty() {
             return finding.explains_nothing();

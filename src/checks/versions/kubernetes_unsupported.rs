@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )),
         Severity::Warning | Severity::Error => finding,
     };
-    Ok(vec![vendors(finding, &linkerd)].into())
+    Ok(vendors(finding, &linkerd).into())
 }
 
 /// The vendor defines the support of its builds; the corresponding open-source minor is a good guess.

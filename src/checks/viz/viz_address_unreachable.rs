@@ -9,7 +9,7 @@ use crate::command::helm_set;
 use crate::item::EXTENSION_LABEL;
 use crate::model::endpoints::NoEndpoint;
 use crate::model::service_address::{Lookup, ServiceAddress, Services};
-use crate::objects::{DaemonSet, EndpointSlice, ServicePort, StatefulSet};
+use crate::objects::{EndpointSlice, ServicePort};
 
 /// An address in the arguments of a component.
 struct AddressArgument {
@@ -66,14 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if (address.namespace, address.name) == (viz, "prometheus") {
             continue;
         }
-        let workloads = [
-            (Kind::Deployment, ctx.optional_list::<Deployment>()),
-            (Kind::StatefulSet, ctx.optional_list::<StatefulSet>()),
-            (Kind::DaemonSet, ctx.optional_list::<DaemonSet>()),
-        ];
-        let workloads =
-            workloads.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one)));
-        let finding = match address.lookup(among, workloads) {
+        let finding = match address.lookup(among, ctx.optional_workloads()) {
             Lookup::Outside | Lookup::Found(..) => continue,
             Lookup::NoEndpoint(_, NoEndpoint::NotReady(pod, _)) if ctx.is_starting(pod) => continue,
             // Reported with the annotation that linkerd viz check reads.

@@ -50,5 +50,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         [] => is_installing(ctx, namespace),
         some => ctx.are_starting(some),
     };
-    Ok(vec![spared(finding, starting)].into())
+    Ok(spared(finding, starting).into())
 }

@@ -21,10 +21,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             && let Some(services) = ctx.or_note(ctx.complete_list::<Service>())
             && !services.iter().any(|s| s.metadata.namespace == home && s.metadata.name == name)
         {
-            return Ok(vec![elsewhere_gone(ctx, namespace, url, home, name)].into());
+            return Ok(elsewhere_gone(ctx, namespace, url, home, name).into());
         }
         if service_of(url).is_some() && unscraped(ctx) {
-            return Ok(vec![asks_no_proxy(ctx, namespace, url)].into());
+            return Ok(asks_no_proxy(ctx, namespace, url).into());
         }
         return Err(Unjudged::not_applicable(format!("viz uses another Prometheus: {url}")));
     }
@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(findings.into());
     }
     match other_prometheus(ctx.partial_list::<Deployment>()?, namespace) {
-        Some((deployment, url)) => Ok(vec![unnamed(ctx, namespace, deployment, url)].into()),
+        Some((deployment, url)) => Ok(unnamed(ctx, namespace, deployment, url).into()),
         None => Ok(findings.into()),
     }
 }
@@ -110,10 +110,9 @@ fn unscraped(ctx: &Context<'_>) -> bool {
 /// The finding for a Prometheus of this cluster that most likely has no metrics of proxies.
 fn asks_no_proxy(ctx: &Context<'_>, namespace: &Namespace, url: &str) -> Finding {
     let viz = &namespace.metadata.name;
-    let remedy = upgrade::step(
+    let remedy = upgrade::with_values(
         ctx,
         Remedy::new(),
-        StepKind::ChartValue,
         "Enable the PodMonitors in the control plane's chart",
         Options::none().set("podMonitor.enabled", "true"),
     );

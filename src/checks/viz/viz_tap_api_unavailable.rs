@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
         },
     };
-    Ok(vec![spared(finding(ctx, namespace, &state).evidence(evidence), ctx.are_starting(&taps))].into())
+    Ok(spared(finding(ctx, namespace, &state).evidence(evidence), ctx.are_starting(&taps)).into())
 }
 
 /// The finding for the APIService of an uninstalled viz; `None` if it still answers.

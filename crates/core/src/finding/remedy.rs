@@ -216,36 +216,31 @@ impl Remedy {
         self
     }
 
-    /// States that the last step must wait for something that takes its time.
-    pub fn later(mut self) -> Remedy {
+    fn change_last(mut self, change: impl FnOnce(&mut Step)) -> Remedy {
         if let Some(last) = self.steps.last_mut() {
-            last.applies = Applies::Later;
+            change(last);
         }
         self
+    }
+
+    /// States that the last step must wait for something that takes its time.
+    pub fn later(self) -> Remedy {
+        self.change_last(|last| last.applies = Applies::Later)
     }
 
     /// States which pods the last step creates again.
-    pub fn restarting(mut self, restarts: Restarts) -> Remedy {
-        if let Some(last) = self.steps.last_mut() {
-            last.restarts = restarts;
-        }
-        self
+    pub fn restarting(self, restarts: Restarts) -> Remedy {
+        self.change_last(|last| last.restarts = restarts)
     }
 
     /// States which chart values the reader sets in the last step.
-    pub fn settings(mut self, settings: Option<ChartSettings>) -> Remedy {
-        if let Some(last) = self.steps.last_mut() {
-            last.settings = settings.map(Box::new);
-        }
-        self
+    pub fn settings(self, settings: Option<ChartSettings>) -> Remedy {
+        self.change_last(|last| last.settings = settings.map(Box::new))
     }
 
     /// States which values of a chart the command of the last step sets.
-    pub fn chart(mut self, chart: Option<ChartSettings>) -> Remedy {
-        if let Some(last) = self.steps.last_mut() {
-            last.chart = chart.map(Box::new);
-        }
-        self
+    pub fn chart(self, chart: Option<ChartSettings>) -> Remedy {
+        self.change_last(|last| last.chart = chart.map(Box::new))
     }
 
     /// States which list in an annotation the last step about annotations changes.
@@ -258,19 +253,13 @@ impl Remedy {
     }
 
     /// States which chart values the last step changes in files.
-    pub fn value(mut self, change: Option<ValueChange>) -> Remedy {
-        if let Some(last) = self.steps.last_mut() {
-            last.value = change.map(Box::new);
-        }
-        self
+    pub fn value(self, change: Option<ValueChange>) -> Remedy {
+        self.change_last(|last| last.value = change.map(Box::new))
     }
 
     /// States which option the command of the last step needs only for now.
-    pub fn forced(mut self, forced: Option<Forced>) -> Remedy {
-        if let Some(last) = self.steps.last_mut() {
-            last.forced = forced.map(Box::new);
-        }
-        self
+    pub fn forced(self, forced: Option<Forced>) -> Remedy {
+        self.change_last(|last| last.forced = forced.map(Box::new))
     }
 
     /// Its commands: those of the steps, then what verifies it.

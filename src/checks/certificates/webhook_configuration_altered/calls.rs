@@ -7,7 +7,6 @@ use crate::checks::control_plane::installation::{before_upgrade, installed};
 use crate::checks::prelude::*;
 use crate::checks::serving::is_misdirected;
 use crate::checks::upgrade;
-use crate::checks::upgrade::Options;
 use crate::objects::{ClientConfig, ResourceRule, Webhook, WebhookConfiguration};
 
 /// The versions of admission reviews that API servers support.
@@ -218,7 +217,7 @@ impl<'a> Registered<'a> {
     fn base(&self, ctx: &Context<'_>, message: &str, parameter: &str) -> Finding {
         let again =
             "Have it written again, and find out what changes it (a policy engine, a tool of the platform)";
-        let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, again, Options::none());
+        let remedy = upgrade::reapply(ctx, Remedy::new(), again);
         let name = &self.configuration.metadata.name;
         let finding = ctx.finding(Subject::object(self.server.kind(), "", name), message);
         finding.parameter(parameter).remedy(remedy)

@@ -268,7 +268,7 @@ impl Parsed<'_> {
         let finding = self.affected.finding(ctx, object, evidence);
         let finding = self.trigger.log_rows().map(logged).fold(finding, Finding::tie);
         // A container can end in the same way for another reason.
-        if self.reads_past() { finding.likely() } else { finding }
+        finding.likely_if(self.reads_past())
     }
 
     /// The field that triggers the defect.
