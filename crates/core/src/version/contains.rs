@@ -47,19 +47,12 @@ pub struct Introduced {
     pub edge: Option<EdgeTag>,
     /// The first open-source stable release with it; `None` if no such release has it.
     pub stable: Option<Release>,
-    /// The first minor with it, if the edge is unknown.
-    pub minor: Option<Minor>,
 }
 
 impl Introduced {
     /// A change in an edge, but in no open-source stable release.
     pub fn at_edge(edge: EdgeTag) -> Self {
         Introduced { edge: Some(edge), ..Introduced::default() }
-    }
-
-    /// A change known only by its minor.
-    pub fn in_minor(minor: Minor) -> Self {
-        Introduced { minor: Some(minor), ..Introduced::default() }
     }
 
     /// The same change, with its first open-source stable release.
@@ -113,24 +106,16 @@ fn dated(tag: EdgeTag, channel: Channel, change: &Introduced, table: &MinorTable
         return if tag >= edge { Contains::Yes } else { absent };
     }
     let Some(own) = table.minor_of(tag) else { return Contains::Unknown };
-    let at_least = |minor: Minor| if own >= minor { Contains::Yes } else { Contains::Unknown };
-    match (change.minor, change.stable) {
-        (Some(minor), _) => at_least(minor),
-        (None, Some(stable)) => {
-            if own > Minor::new(stable.major, stable.minor) {
-                Contains::Yes
-            } else {
-                Contains::Unknown
-            }
-        }
-        (None, None) => Contains::Unknown,
+    match change.stable {
+        Some(stable) if own > Minor::new(stable.major, stable.minor) => Contains::Yes,
+        Some(_) | None => Contains::Unknown,
     }
 }
 
 fn stable(release: Release, change: &Introduced) -> Contains {
     let yes_if = |yes| if yes { Contains::Yes } else { Contains::No };
-    match (change.stable, change.edge, change.minor) {
-        (Some(first), _, _) => match release.patch {
+    match (change.stable, change.edge) {
+        (Some(first), _) => match release.patch {
             // "2.14" alone does not state whether a patch release of 2.14 includes it.
             None if (release.major, release.minor) == (first.major, first.minor) && first.patch > Some(0) => {
                 Contains::Unknown
@@ -138,10 +123,9 @@ fn stable(release: Release, change: &Introduced) -> Contains {
             None => yes_if((release.major, release.minor) >= (first.major, first.minor)),
             Some(_) => yes_if(release >= first),
         },
-        (None, _, Some(minor)) => yes_if(Minor::new(release.major, release.minor) >= minor),
         // An edge is given and no stable: no open-source stable release contains it.
-        (None, Some(_), None) => Contains::No,
-        (None, None, None) => Contains::Unknown,
+        (None, Some(_)) => Contains::No,
+        (None, None) => Contains::Unknown,
     }
 }
 
@@ -152,9 +136,8 @@ fn vendor(release: Release, change: &Introduced, table: &MinorTable) -> Contains
         table.newest().filter(|(_, newest)| minor > *newest).map(|(edge, _)| edge)
     });
     let by_edge = change.edge.zip(opened).is_some_and(|(first, opened)| first <= opened);
-    let by_minor = change.minor.is_some_and(|first| first <= minor);
     let by_stable = change.stable.is_some_and(|first| Minor::new(first.major, first.minor) <= LAST_STABLE);
-    if by_edge || by_minor || by_stable { Contains::Yes } else { Contains::Unknown }
+    if by_edge || by_stable { Contains::Yes } else { Contains::Unknown }
 }
 
 #[cfg(test)]
@@ -182,8 +165,6 @@ mod tests {
     fn an_edge_is_judged_by_the_exact_edge() {
         assert_eq!(ask("edge-25.3.2", edge("edge-25.3.3")), Contains::No);
         assert_eq!(ask("edge-25.3.3", edge("edge-25.3.3")), Contains::Yes);
-        assert_eq!(ask("edge-25.4.4", Introduced::in_minor(Minor::new(2, 18))), Contains::Yes);
-        assert_eq!(ask("edge-25.3.3", Introduced::in_minor(Minor::new(2, 18))), Contains::Unknown);
     }
 
     #[test]

@@ -214,7 +214,7 @@ pub struct GrantedRole<'a> {
 impl ControlPlane {
     /// Whether the table covers this release. It does not cover older ones.
     pub fn covers(&self, version: &LinkerdVersion, minors: &MinorTable) -> bool {
-        let introduced = Introduced { edge: Some(self.from), stable: None, minor: None };
+        let introduced = Introduced::at_edge(self.from);
         version.contains(&introduced, minors) == Contains::Yes
     }
 

@@ -98,11 +98,6 @@ impl NativeSidecar {
         version.contains(&Introduced::at_edge(self.default_on), knowledge.minors())
     }
 
-    /// The edge from which native sidecars are the default.
-    pub fn default_since(&self) -> EdgeTag {
-        self.default_on
-    }
-
     /// The chart value that applies without annotation.
     pub fn chart_value(&self) -> &str {
         &self.chart_value

@@ -55,7 +55,7 @@ impl ReleaseRange {
     pub fn begun(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
         match (self.from, self.from_stable) {
             (None, None) => Contains::Yes,
-            (edge, stable) => version.contains(&Introduced { edge, stable, minor: None }, minors),
+            (edge, stable) => version.contains(&Introduced { edge, stable }, minors),
         }
     }
 
@@ -63,7 +63,7 @@ impl ReleaseRange {
     pub fn ended(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
         match (self.until, self.until_stable) {
             (None, None) => Contains::No,
-            (edge, stable) => version.contains(&Introduced { edge, stable, minor: None }, minors),
+            (edge, stable) => version.contains(&Introduced { edge, stable }, minors),
         }
     }
 }

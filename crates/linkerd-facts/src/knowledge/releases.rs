@@ -256,7 +256,7 @@ impl Releases {
     pub fn default_of(&self, chart: &str, value: &str, version: &LinkerdVersion) -> Option<&str> {
         let row = self.defaults.iter().find(|row| row.chart == chart && row.value == value)?;
         let holds = |change: &&DefaultChange| {
-            let introduced = Introduced { edge: Some(change.from), stable: change.from_stable, minor: None };
+            let introduced = Introduced { edge: Some(change.from), stable: change.from_stable };
             match version.contains(&introduced, &self.minors) {
                 Contains::Yes => true,
                 Contains::No | Contains::Unknown => false,
@@ -268,7 +268,7 @@ impl Releases {
     /// Whether a release certainly lacks a chart value: it is older than its first default.
     fn lacks(&self, row: &ChartDefault, version: &LinkerdVersion) -> bool {
         row.changes.first().is_some_and(|first| {
-            let introduced = Introduced { edge: Some(first.from), stable: first.from_stable, minor: None };
+            let introduced = Introduced { edge: Some(first.from), stable: first.from_stable };
             version.contains(&introduced, &self.minors) == Contains::No
         })
     }

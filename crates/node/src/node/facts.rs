@@ -261,11 +261,6 @@ impl OsRelease {
     pub fn version_id(&self) -> Option<&str> {
         self.fields.get("VERSION_ID").map(String::as_str)
     }
-
-    /// `PRETTY_NAME`.
-    pub fn pretty_name(&self) -> Option<&str> {
-        self.fields.get("PRETTY_NAME").map(String::as_str)
-    }
 }
 
 /// `host/lsm.json`: security modules, as in the file.
