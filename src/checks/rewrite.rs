@@ -2,20 +2,21 @@
 //! object. Objects that Argo CD or Flux manages are changed in Git, and get no command, because it would be
 //! reverted.
 
-use std::fmt;
-
-use serde_json::{Map, Value};
+mod command;
+mod operator;
 
 use super::restart;
 use crate::checks::prelude::*;
-use crate::command::{Call, program};
+use crate::command::Call;
 use crate::finding::ListChange;
 use crate::model::annotated::Annotated;
 use crate::model::injection::INJECT;
 use crate::model::managed_by::ManagedBy;
 use crate::model::owners::is_static;
 pub(super) use crate::names::is_label_value;
-use crate::objects::{DaemonSet, OwnerReference, StatefulSet};
+use crate::objects::{DaemonSet, StatefulSet};
+use command::{is_of_kubernetes, job, patch, set};
+pub(super) use operator::Operator;
 
 /// The end of a step whose change the next deployment would revert.
 const SOURCE: &str = ". Change the source manifest too";
@@ -66,18 +67,6 @@ pub(super) fn template(
     }
     let remedy = template_only(remedy, act, object, changes);
     restart::after_change(ctx, remedy, object.kind.info().kind, namespace, name)
-}
-
-/// The command that changes annotations below a path of the object.
-fn patch(object: &Annotated<'_>, path: &[&str], changes: &[KeyChange<'_>]) -> Command {
-    let annotations: Map<String, Value> =
-        changes.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect();
-    let inner = Value::Object(Map::from_iter([("annotations".to_owned(), Value::Object(annotations))]));
-    let whole = path
-        .iter()
-        .rev()
-        .fold(inner, |inner, part| Value::Object(Map::from_iter([((*part).to_owned(), inner)])));
-    with_object(kubectl(), "patch", object).words("--type merge").option("-p", whole.to_string()).into()
 }
 
 /// As [`template`], for an object that is not applied yet: every field of it can be changed.
@@ -170,90 +159,6 @@ fn with_values(text: String, changes: &[KeyChange<'_>]) -> String {
             text.replacen(key, &format!("{key}: {value:?}"), 1)
         }
         _ => format!("{text}{unnamed}"),
-    }
-}
-
-/// API groups whose controllers do not overwrite changes of the workloads that they own: those of Kubernetes.
-const OF_KUBERNETES: [&str; 4] = ["", "apps", "batch", "extensions"];
-
-/// A custom resource whose operator writes a workload, and would overwrite a change of it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Operator<'a> {
-    kind: Kind,
-    meta: &'a Meta,
-    resource: &'a OwnerReference,
-}
-
-/// `Kafka events, whose operator writes this StatefulSet`.
-impl fmt::Display for Operator<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = self.kind.info().kind;
-        match self.copied() {
-            Some(name) => write!(f, "{kind} {name}, which Flagger copies to {}", self.meta.name),
-            None => {
-                write!(
-                    f,
-                    "{} {}, whose operator writes this {kind}",
-                    self.resource.kind.as_str(),
-                    self.resource.name
-                )
-            }
-        }
-    }
-}
-
-impl<'a> Operator<'a> {
-    /// The operator of a workload; `None` if it has none, or if a GitOps controller manages the workload.
-    fn new(kind: Kind, meta: &'a Meta) -> Option<Operator<'a>> {
-        let is_workload = matches!(
-            kind,
-            Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::CronJob | Kind::Job
-        );
-        let resource = meta.owner_references.iter().find(|owner| owner.controller == Some(true))?;
-        let group = resource.api_version.as_str().split_once('/').map_or("", |(group, _)| group);
-        let is_custom = !OF_KUBERNETES.contains(&group);
-        (is_workload && is_custom && ManagedBy::from_metadata(meta).in_git().is_none()).then_some(Operator {
-            kind,
-            meta,
-            resource,
-        })
-    }
-
-    /// The operator of an owner of pods, if the owner is known.
-    pub(super) fn of_owner(ctx: &Context<'a>, owner: &Owner) -> Option<Operator<'a>> {
-        let (kind, known) = ctx.workload_for_steps(&owner.kind, (&owner.namespace, &owner.name))?;
-        Operator::new(kind, &known.metadata)
-    }
-
-    /// The workload that Flagger copies to this one, which is the primary of a Canary.
-    fn copied(&self) -> Option<&'a str> {
-        let group = self.resource.api_version.as_str().split_once('/')?.0;
-        let is_canary = group == "flagger.app" && self.resource.kind.as_str() == "Canary";
-        self.meta.name.strip_suffix("-primary").filter(|_| is_canary)
-    }
-
-    /// Adds the step that changes annotations of the pod template at its source, with a command if that is a workload.
-    fn template(
-        self,
-        ctx: Option<&Context<'_>>,
-        remedy: Remedy,
-        act: Act<'_>,
-        changes: &[KeyChange<'_>],
-    ) -> Remedy {
-        let text = act.at("in", &format!("the pod template of {self}"));
-        let Some(name) = self.copied() else {
-            return remedy.note(with_values(text, changes));
-        };
-        let namespace = self.meta.namespace.as_str();
-        let known = ctx.filter(|_| self.kind == Kind::Deployment);
-        let known = known.and_then(|ctx| ctx.workload_for_steps("Deployment", (namespace, name)));
-        let bare = Meta { name: name.to_owned(), namespace: namespace.into(), ..Meta::default() };
-        let object = Annotated {
-            kind: self.kind,
-            meta: known.map_or(&bare, |(_, known)| &known.metadata),
-            sites: vec![],
-        };
-        step(remedy, act, text, &object, || patch(&object, &["spec", "template", "metadata"], changes))
     }
 }
 
@@ -528,55 +433,6 @@ fn noun(kind: Kind) -> String {
         _ if is_of_kubernetes(kind) && kind != Kind::Service => "the workload itself".to_owned(),
         _ => format!("the {}", kind.info().kind),
     }
-}
-
-/// Whether a kind is of Kubernetes itself: its short name is never ambiguous.
-fn is_of_kubernetes(kind: Kind) -> bool {
-    ["", "apps", "batch"].contains(&kind.info().group)
-}
-
-/// A verb with the object.
-fn with_object(call: Call, verb: &'static str, object: &Annotated<'_>) -> Call {
-    // Two API groups have an HTTPRoute.
-    let kind = match is_of_kubernetes(object.kind) {
-        true => object.kind.info().kind.to_ascii_lowercase(),
-        false => object.kind.resource(),
-    };
-    call.namespace(&object.meta.namespace).words(verb).arg(kind).operand(&object.meta.name)
-}
-
-fn set(verb: &'static str, object: &Annotated<'_>, changes: &[KeyChange<'_>]) -> Command {
-    let changed = changes.iter().map(|(key, value)| match value {
-        Some(value) => format!("{key}={value}"),
-        None => format!("{key}-"),
-    });
-    with_object(kubectl(), verb, object).operands(changed).into()
-}
-
-/// The labels that the Job controller adds to pod templates.
-const CONTROLLER_LABELS: &str = concat!(
-    r#""controller-uid", "job-name", "#,
-    r#""batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name""#,
-);
-
-/// Recreates a Job with other annotations, without the selector and labels from the Job controller.
-fn job(object: &Annotated<'_>, changes: &[KeyChange<'_>]) -> Command {
-    let text = |text: &str| Value::from(text).to_string();
-    let gone: Vec<String> =
-        changes.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| text(key)).collect();
-    let set: Map<String, Value> =
-        changes.iter().filter_map(|(key, value)| Some(((*key).to_owned(), Value::from((*value)?)))).collect();
-    let removed = if gone.is_empty() { String::new() } else { format!("del(.[{}]) | ", gone.join(", ")) };
-    let rewritten = format!(
-        "del(.status, .spec.selector, .spec.template.metadata.labels[{CONTROLLER_LABELS}]) \
-         | .spec.template.metadata.annotations |= ({removed}. + {})",
-        Value::Object(set)
-    );
-    with_object(kubectl(), "get", object)
-        .words("-o json")
-        .pipe(program("jq").arg(rewritten))
-        .pipe(kubectl().namespace(&object.meta.namespace).words("replace --force -f -"))
-        .into()
 }
 
 #[cfg(test)]
