@@ -21,7 +21,7 @@ const POLICY: &str =
 const JUDGED: [&str; 6] =
     ["--only", "proxy-certificate-expired,endpoints-answer-stale", "--complete", "all", "-o", "short"];
 
-/// Whether both findings are there.
+/// Whether both findings exist.
 fn finds(said: &str) -> bool {
     ["proxy-certificate-expired", "endpoints-answer-stale"].iter().all(|id| said.contains(id))
 }
@@ -146,7 +146,7 @@ fn dump_of_prometheus_is_read_for_each_pod() {
     assert!(said.out.contains("proxy-certificate-expired"), "{said:?}");
 }
 
-/// Nothing ran, so nothing is said to be without errors.
+/// Nothing ran, so nothing is reported as free of errors.
 #[test]
 fn metrics_that_end_early_are_not_called_free_of_errors() {
     let folder = tempfile::tempdir().unwrap();

@@ -355,7 +355,7 @@ fn link_to_a_binary_is_skipped_and_named() {
     assert_eq!(ran.status, 0, "{}", ran.err);
     let aside = report["coverage"]["setAside"].to_string();
     assert!(aside.contains("/tool: skipped"), "{aside}");
-    // A link whose name says that it holds objects, and that leads nowhere, is missing evidence.
+    // A dangling link with a name for objects is missing evidence.
     symlink("/nonexistent/web.yaml", own.path().join("web.yaml")).unwrap();
     let ran = check(own.path(), &["--linkerd-version", "2.19"]);
     assert_eq!(ran.status, 4, "{}", ran.err);
@@ -399,7 +399,7 @@ fn run_counts_the_checks_that_can_judge_manifests() {
         needs.contains(&meshdoctor::item::Item::NodeFiles)
     };
     assert!(ids.len() > 40 && !ids.iter().any(needs_nodes), "{ids:?}");
-    // A check that is named runs, and says what it lacks.
+    // A named check runs, and reports its missing evidence.
     let named = check(own.path(), &["--only", "cni-conf-none"]);
     assert!(matches!(named.status, 3 | 4), "{}", named.err);
 }
@@ -533,7 +533,7 @@ fn objects_that_can_never_work_are_found_without_a_cluster() {
     }
 }
 
-/// kubectl refuses these names; the object must not be passed over beside others.
+/// kubectl refuses these names; the object must not be skipped among others.
 #[test]
 fn names_that_are_not_strings_are_not_passed_over() {
     let own = tempfile::tempdir().unwrap();

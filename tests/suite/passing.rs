@@ -252,10 +252,7 @@ const REASONS: &[(&str, &[&str])] = &[
         "A key of labels or annotations that a Link excludes from its mirrors.",
         &["excludedLabels[]", "excludedAnnotations[]"],
     ),
-    (
-        "The path at which a Link's gateway is asked whether it lives; the mirror writes it.",
-        &["probeSpec.path"],
-    ),
+    ("The path at which a Link's gateway is probed; the mirror writes it.", &["probeSpec.path"]),
     ("The name of a Helm chart.", &["source.chart", "sources[].chart", "spec.chart", "history[].chartName"]),
     (
         "A version, or an image with its tag: what is compared with releases.",

@@ -481,7 +481,7 @@ mod tests {
             verdict(given(vec![deny.clone()]), Peer::Anyone),
             format!("unknown {}", super::super::WHOM)
         );
-        // Pods are no addresses outside the cluster.
+        // Addresses of pods are not outside the cluster.
         assert_eq!(verdict(given(vec![deny]), Peer::Address("203.0.113.9".parse().unwrap())), "open");
     }
 

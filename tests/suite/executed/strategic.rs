@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// The fields by which the items of a list are told apart; `None` for lists that are replaced.
+/// The fields that distinguish the items of a list; `None` for lists that are replaced.
 fn merge_key(list: &str, item: &Value) -> Option<&'static str> {
     match list {
         "containers"

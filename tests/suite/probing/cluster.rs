@@ -1,5 +1,5 @@
 //! A played API server on loopback: it lists and gives the objects of a small mesh, and forwards ports of pods to played
-//! programs. It remembers the paths that it was asked for.
+//! programs. It remembers the requested paths.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -43,16 +43,16 @@ pub fn change(memory: &mut Memory, kind: Kind, name: &str, how: impl FnOnce(&mut
     held.json = object.to_string().into_bytes();
 }
 
-/// What the server knows.
+/// The data of the server.
 #[derive(Default)]
 pub struct Cluster {
     /// Its objects.
     pub memory: Memory,
-    /// What programs in pods say, by the beginning of the pod's name and the port. Others are refused.
+    /// The answers of programs in pods, by the beginning of the pod's name and the port. Others are refused.
     pub programs: BTreeMap<(String, u16), Says>,
-    /// The bearer token without which it says 401.
+    /// The bearer token; without it the answer is 401.
     pub token: Option<&'static str>,
-    /// The logs of containers, by pod and container, `previous/` before the run before. `None`: nobody may read them.
+    /// The logs of containers, by pod and container, `previous/` before the run before. `None`: reading them is denied.
     pub logs: Option<BTreeMap<String, String>>,
     /// What an access review denies: `create secrets`. Everything else is allowed.
     pub denied: Vec<&'static str>,
@@ -79,7 +79,7 @@ impl Server {
         Server { url, asked }
     }
 
-    /// A server that takes connections and never says a word.
+    /// A server that accepts connections and never answers.
     pub async fn silent() -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -92,7 +92,7 @@ impl Server {
         Server { url, asked: Arc::default() }
     }
 
-    /// The paths that it was asked for, in order.
+    /// The requested paths, in order.
     pub fn requested_paths(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
@@ -161,7 +161,7 @@ fn log_of(logs: Option<&BTreeMap<String, String>>, pod: &str, query: &str) -> St
     }
 }
 
-/// The answer to what somebody may do.
+/// The answer to an access review.
 fn reviewed(denied: &[&str], question: &[u8]) -> Option<Value> {
     let mut review: Value = serde_json::from_slice(question).ok()?;
     let asked = &review["spec"]["resourceAttributes"];
@@ -178,7 +178,7 @@ pub fn http(status: u16, body: &str) -> String {
     )
 }
 
-/// What an API server says of what it will not do.
+/// The answer of an API server to a rejected request.
 pub fn failure(status: u16, message: &str) -> Value {
     json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message,
         "reason": "Because", "code": status })

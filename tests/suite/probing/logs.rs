@@ -14,7 +14,7 @@ use crate::canary;
 
 const CONTROL_PLANE: &str = "control-plane-reports-errors";
 const PROXIES: &str = "proxy-reports-errors";
-/// A request that nobody may see again.
+/// A request that must not be printed.
 const REQUEST: &str = "GET /cards/4111111111111111?name=jane";
 
 /// A mesh in which identity refuses to sign, and a proxy waits for it.

@@ -30,7 +30,7 @@ use cluster::{Cluster, Server};
 use program::Says;
 use world::{LINKED_TOKEN, World, base64, certificate, linked};
 
-/// The checks that ask running programs, and what each of them asks.
+/// The checks that query running programs, and the queries of each.
 const ASKING: [&str; 5] = [
     "viz-self-check-failing",
     "viz-metrics-missing",
@@ -38,7 +38,7 @@ const ASKING: [&str; 5] = [
     "link-anchors-differ",
     "webhook-certificate-stale",
 ];
-/// What two runs said: live, and from the bundle that the first one saved.
+/// The reports of two runs: live, and from the bundle that the first one saved.
 struct Ran {
     document: Document,
     status: i32,
@@ -58,7 +58,7 @@ impl Ran {
         gaps.map(|gap| format!("{gap:?}")).collect()
     }
 
-    /// Why evidence is missing that a check asked programs for, as the report says it.
+    /// The reason for missing evidence of programs, as the report states it.
     fn reasons(&self, id: &str) -> Vec<String> {
         let gaps =
             self.document.coverage.gaps.iter().filter(|gap| gap.checks.iter().any(|check| check == id));
@@ -86,7 +86,7 @@ fn kubeconfig(folder: &Path, server: &Server) -> PathBuf {
     path
 }
 
-/// Runs the binary live and on what that kept. They must say the same, and keep no secret.
+/// Runs the binary live and on what that kept. Their reports must be equal and contain no secret.
 async fn twice(server: &Server, secrets: &[String], words: &[&str]) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let kubeconfig = kubeconfig(folder.path(), server);
@@ -218,7 +218,7 @@ async fn without_the_flag_nobody_is_asked_and_the_flag_is_named() {
 /// Nothing that a port can do passes for an answer, or takes longer than it may.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_a_port_forward_does_nothing_is_learned_from_it_and_it_ends() {
-    // An answer that does not say where it ends may be half of one.
+    // An answer without its length may be incomplete.
     let half = b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nok\n".to_vec();
     let plays = [
         (Says::Silence, "no response within 3 s"),

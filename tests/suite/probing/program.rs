@@ -12,7 +12,7 @@ use tokio_rustls::rustls::ServerConfig;
 
 use super::cluster::{failure, http};
 
-/// What comes of a port-forward.
+/// The result of a port-forward.
 #[derive(Clone)]
 pub enum Says {
     /// These bytes, once it is asked; then the stream stays open.
@@ -31,17 +31,17 @@ pub enum Says {
     Page,
     /// The API server never answers.
     Silence,
-    /// The connection to the API server ends before an answer, so many times; then this.
+    /// The connection to the API server ends before an answer, this number of times; then this.
     After(Arc<AtomicUsize>, Box<Says>),
     /// One of these after another; the last one again and again.
     InTurn(Arc<AtomicUsize>, Vec<Says>),
-    /// The stream is there, and nothing comes.
+    /// The stream is open, and nothing arrives.
     Hangs,
-    /// The upgrade is followed by what is no websocket.
+    /// The upgrade is followed by data that is not a websocket.
     NoWebsocket,
     /// The stream begins as that of another port.
     OtherPort,
-    /// The kubelet says what is wrong.
+    /// The kubelet reports the error.
     Kubelet(&'static str),
     /// An answer without an end.
     Endless,

@@ -30,7 +30,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// In which everything is well.
+    /// In which everything is healthy.
     pub(super) fn well() -> World {
         let mut mesh = mesh();
         let mut programs = BTreeMap::new();
@@ -66,14 +66,14 @@ impl World {
         World { mesh, programs, keys }
     }
 
-    /// Where every program says this instead.
+    /// Every program answers this instead.
     pub(super) fn all_say(says: &Says) -> World {
         let mut world = World::well();
         world.programs.values_mut().for_each(|program| *program = says.clone());
         world
     }
 
-    /// Where one program says this instead.
+    /// One program answers this instead.
     pub(super) fn answering(mut self, pod: &str, port: u16, says: Says) -> World {
         *self.programs.get_mut(&(pod.to_owned(), port)).unwrap() = says;
         self
@@ -100,7 +100,7 @@ impl World {
     }
 }
 
-/// A linked cluster that tells its anchors: those of the played mesh, or these.
+/// A linked cluster with these anchors, or those of the simulated mesh.
 pub(super) async fn linked(anchors: Option<&str>) -> Server {
     let roots = mesh();
     let roots =
