@@ -370,19 +370,18 @@ fn short_help_of_check_fits_on_a_screen() {
     }
 }
 
-/// The description precedes the list of evidence, and the page fits a narrow terminal, except for commands.
+/// The consequence and the repair precede the description, and the page fits a narrow terminal, except for commands.
 #[test]
-fn explain_starts_with_the_description() {
+fn explain_follows_the_order_of_a_report() {
     let page = ran(meshdoctor(&["explain", "issuer-expired"]).env("COLUMNS", "80")).out;
     let at = |heading: &str| page.find(heading).unwrap_or_else(|| panic!("{heading}: {page}"));
-    assert!(
-        at("\nWhat it finds\n") < at("\nHow to fix\n") && at("\nHow to fix\n") < at("\nDetails\n"),
-        "{page}"
-    );
+    assert!(page.starts_with("ERROR  issuer-expired\n"), "{page}");
+    let headings = ["\nWhy it matters\n", "\nHow to fix\n", "\nVerify\n", "\nWhat it finds\n", "\nDetails\n"];
+    assert!(headings.map(at).is_sorted(), "{page}");
     assert!(at("\nDetails\n") < at("\n  needs  "), "{page}");
     let wide = |line: &&str| line.chars().count() > 80;
     let commands: Vec<&str> = page.lines().filter(wide).map(str::trim).collect();
-    let programs = ["kubectl ", "step ", "linkerd version ", "http"];
+    let programs = ["kubectl ", "step ", "linkerd version ", "meshdoctor ", "http"];
     let is_whole = |line: &&str| programs.iter().any(|program| line.starts_with(program));
     assert_eq!(commands.iter().find(|line| !is_whole(line)), None, "{page}");
     let has = |from: &str, to: &str| commands.iter().any(|line| line.starts_with(from) && line.ends_with(to));

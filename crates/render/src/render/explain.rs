@@ -14,22 +14,35 @@ use crate::finding::Severity;
 use crate::item::Item;
 use crate::page;
 
-/// The card for the terminal.
+/// The card for the terminal, in the order of a report: severity and name, the consequence, the repair, the command
+/// that verifies it. The rest is background.
 pub fn text(check: &'static Check, terminal: usize) -> String {
     let columns = Look::plain(terminal).prose();
     let card = check.card();
     let front = &card.front;
-    let mut text = format!("{}  {}\n", check.id, front.severity);
+    let mut text = format!("{}  {}\n", front.severity.label().to_uppercase(), check.id);
     for line in wrap(&front.title, columns - 2) {
         _ = writeln!(text, "  {line}");
     }
     text.push('\n');
-    for (section, prose) in SECTIONS.iter().zip(&card.prose) {
+    let section = |at: usize, text: &mut String| {
         let gap = if text.ends_with("\n\n") { "" } else { "\n" };
-        _ = writeln!(text, "{gap}{section}");
-        write_prose(prose, columns, &mut text);
+        _ = writeln!(text, "{gap}{}", SECTIONS[at]);
+        write_prose(&card.prose[at], columns, text);
+    };
+    let [finds, why, fix, limits] = [0, 1, 2, 3];
+    let example = check.cases().iter().find(|case| case.kind == CaseKind::Fires);
+    section(why, &mut text);
+    section(fix, &mut text);
+    let verify: Vec<&str> = example.map(|case| verifying(&case.expect)).unwrap_or_default();
+    if !verify.is_empty() {
+        let gap = if text.ends_with("\n\n") { "" } else { "\n" };
+        _ = writeln!(text, "{gap}Verify");
+        verify.iter().for_each(|line| _ = writeln!(text, "  {line}"));
     }
-    if let Some(case) = check.cases().iter().find(|case| case.kind == CaseKind::Fires) {
+    section(finds, &mut text);
+    section(limits, &mut text);
+    if let Some(case) = example {
         _ = writeln!(text, "\nExample: {}", case.title);
         write_prose(&case.reason, columns, &mut text);
         text.push('\n');
@@ -157,6 +170,14 @@ fn time_column(text: &str) -> usize {
 /// Whether a word is a time: `2026-01-10T10:00:00Z`.
 fn is_time(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with('Z')
+}
+
+/// The commands of a report that verify the repair of its first finding.
+fn verifying(expect: &str) -> Vec<&str> {
+    let mut lines = expect.lines().skip_while(|line| !line.starts_with("  verify  "));
+    let first = lines.next().and_then(|line| line.trim_start().strip_prefix("verify"));
+    let others = lines.take_while(|line| line.starts_with("            "));
+    first.into_iter().chain(others).map(str::trim).collect()
 }
 
 /// An expected report without the evidence that its case lacks, unless it is about nothing else.

@@ -38,7 +38,8 @@ fn write_meaning(meaning: &Explanation, columns: usize, text: &mut String) {
     let head = match &meaning.program {
         Some(program) if meaning.certain => format!("{kind} of {program}: {}", meaning.text),
         Some(program) if meaning.kind == TextKind::ExitCode => {
-            let is_named = meaning.text.to_lowercase().contains(kind);
+            let words = meaning.text.to_lowercase();
+            let is_named = words.contains(kind) || words.starts_with("exit ");
             let text = if is_named { meaning.text.clone() } else { format!("{kind}: {}", meaning.text) };
             format!("{text} (if {program} ended with it)")
         }
