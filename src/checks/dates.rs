@@ -162,9 +162,13 @@ pub(super) fn starts_shortly<'a>(
 pub(super) fn wait_for(remedy: Remedy, start: Timestamp) -> Remedy {
     remedy.note(
         format!(
-            "Wait until {start}, and do not replace the certificate: it is valid from then on. If it is meant to be \
-             valid already, compare the clocks of this machine, the nodes and the machine that created it"
+            "Wait until {start} instead of replacing the certificate: it is valid from then on"
         ),
+    )
+    .step(
+        StepKind::Note,
+        "If it is meant to be valid already, compare the clocks of this machine, the nodes and the machine that \
+         created it",
     )
 }
 
@@ -175,10 +179,10 @@ pub(super) fn clocks_first<'a>(
     now: Timestamp,
 ) -> Remedy {
     if certificates.into_iter().any(|certificate| certificate.validity(now) == Validity::NotYet) {
-        remedy.note(
-            "Compare the clocks first, of this machine, of the nodes and of the machine that created the \
-             certificate: a wrong clock is the usual reason, and correcting it makes a new certificate \
-             unnecessary",
+        remedy.step(
+            StepKind::Note,
+            "First compare the clocks of this machine, the nodes and the machine that created the certificate: a wrong \
+             clock is the usual reason, and a corrected one needs no new certificate",
         )
     } else {
         remedy

@@ -15,8 +15,9 @@ pub fn remedy(service: &Service, cause: &NoEndpoint<'_>) -> Remedy {
             format!("Find out why the {kind} creates no pod"),
             kubectl().words("describe").operand(target(*kind, workload)),
         ),
-        NoEndpoint::NothingSelected => Remedy::new().command(
-            "Compare the Service's selector with the labels of the pods, and correct it",
+        NoEndpoint::NothingSelected => Remedy::new().run(
+            StepKind::Command,
+            "Correct the Service's selector, so that it matches the labels of the pods",
             kubectl().words("get pods --show-labels"),
         ),
         NoEndpoint::NoSelector => Remedy::new().note(

@@ -8,9 +8,12 @@ use std::net::SocketAddr;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::checks::prelude::*;
-use crate::checks::words::{sentence, some};
-use crate::finding::{Moment, Restarts};
+use super::{Context, Judgement, Unjudged};
+use crate::checks::words::{each_step, some};
+use crate::command::kubectl;
+use crate::fetched::Why;
+use crate::finding::{Evidence, Finding, Moment, Remedy, Restarts, Severity, StepKind, Tie};
+use crate::item::Item;
 use crate::knowledge::{MeshSignature, written_at};
 use crate::model::log::{Log, LogOf};
 use crate::model::owners::Owners;
@@ -364,7 +367,7 @@ impl Reported<'_> {
         let remedy = Remedy::new().command("Read the log around this line", log);
         let remedy = match row.remedy.as_str() {
             "" => remedy,
-            step => remedy.note(sentence(step)),
+            steps => each_step(steps).fold(remedy, |remedy, step| remedy.step(StepKind::Note, step)),
         };
         let remedy = if row.restart { restarted(remedy, &owners.owner(pod)) } else { remedy };
         let said = match row.says.split_once(". ") {

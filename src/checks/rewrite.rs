@@ -19,7 +19,7 @@ use command::{is_of_kubernetes, job, patch, set};
 pub(super) use operator::Operator;
 
 /// The end of a step whose change the next deployment would revert.
-const SOURCE: &str = ". Change the source manifest too";
+const SOURCE: &str = " (also in its source manifest)";
 
 /// An annotation or label with its new value; `None` removes it.
 pub(super) type KeyChange<'a> = (&'a str, Option<&'a str>);
@@ -124,7 +124,7 @@ pub(super) fn of_owner(
     changes: &[KeyChange<'_>],
 ) -> Remedy {
     let Some((kind, known)) = workload(ctx, owner) else {
-        let again = if owner.kind == "Pod" { ". Create the pod again" } else { "" };
+        let again = if owner.kind == "Pod" { ", and create the pod again from it" } else { "" };
         let text = format!("{act} in {}{}{again}", template_of(owner), unnamed(act, changes));
         return match owner.kind == WORKFLOW {
             // A completed Workflow starts no more pods.

@@ -27,6 +27,11 @@ pub fn sentence(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// The steps of a remedy in release data, which semicolons separate.
+pub(super) fn each_step(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split("; ").filter(|step| !step.is_empty()).map(sentence)
+}
+
 /// The name of a pod's Deployment or other owner, or of the pod, with its namespace. Read from the pod alone.
 pub(super) fn workload_of(meta: &Meta) -> String {
     let owner = meta.owner_references.iter().find(|owner| owner.controller == Some(true));

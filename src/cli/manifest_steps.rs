@@ -7,7 +7,7 @@ use crate::kubectl::{Action, actions};
 /// Maximum number of places in a step.
 const MOST: usize = 3;
 /// The parts of steps about applied objects that the edit of the manifest replaces.
-const ALSO: [&str; 1] = [". Change the source manifest too"];
+const ALSO: [&str; 1] = [" (also in its source manifest)"];
 
 /// The edit instead of `linkerd inject --manual` on an applied object.
 const INJECT_AGAIN: &str = "Replace the proxy: remove it from the manifest, and pass the manifest to linkerd inject \

@@ -28,8 +28,8 @@ pub(super) fn settings(flags: &NodePods) -> Result<NodePodSettings, Stop> {
     if image.is_empty() {
         return Err(Stop::usage(
             "--node-pods needs an image with meshdoctor, and this build has no default",
-            "set --node-image REGISTRY/meshdoctor:VERSION (built from the Dockerfile), or read the nodes by hand: \
-             run meshdoctor node-snapshot on each, or copy /etc/cni/net.d, and use --nodes NAME=PATH",
+            "set --node-image REGISTRY/meshdoctor:VERSION (an image that the nodes can pull), or read the nodes by \
+             hand: run meshdoctor node-snapshot on each, or copy /etc/cni/net.d, and use --nodes NAME=PATH",
         ));
     }
     let somebody = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();

@@ -161,7 +161,9 @@ pub(super) fn knowledge(args: &Check) -> Result<Option<Knowledge>, Stop> {
 
 /// The facts of a folder.
 pub(super) fn knowledge_of(folder: &Path) -> Result<Knowledge, Stop> {
-    let unusable = |error: String| Stop::usage(error, "see checks/knowledge for the format");
+    let unusable = |error: String| {
+        Stop::usage(error, format!("the format: {}", crate::page::document_url("knowledge.md")))
+    };
     let knowledge = Knowledge::load(folder).map_err(|error| unusable(error.to_string()))?;
     crate::checks::validate_defects(&knowledge).map_err(unusable)?;
     Ok(knowledge)

@@ -137,12 +137,12 @@ fn script_stops_at_steps_that_weaken_protection_and_at_manual_ones() {
         "{}",
         ran.out
     );
-    assert!(ran.err.contains("2 steps for 1 finding: 2 manual\n"), "{}", ran.err);
+    assert!(ran.err.contains("3 steps for 1 finding: 3 manual\n"), "{}", ran.err);
     for (from, status, said) in [
         (&[][..], 1, "step 1 is manual: Set the Server to audit"),
         (&["2"], 1, "step 2 is manual: Write an AuthorizationPolicy"),
-        (&["2"], 1, "It is the last step."),
-        (&["3"], 2, "with a number from 1 to 2"),
+        (&["3"], 1, "It is the last step."),
+        (&["4"], 2, "with a number from 1 to 3"),
     ] {
         let (called, err) = run(folder.path(), &ran.out, from, status);
         assert_eq!(called, "");

@@ -331,7 +331,7 @@ fn annotations_in_values_without_a_safe_edit_state_the_reason() {
     };
     for (values, expected) in [
         ("{a: {linkerd.io/injected: enabled, linkerd.io/inject: enabled}}", "is set too; keep one"),
-        ("{a: {linkerd.io/brew-coffee: strong}}", "Look up the intended key"),
+        ("{a: {linkerd.io/brew-coffee: strong}}", "Remove the unknown key"),
         ("{a: {linkerd.io/inject: perhaps}}", "Set linkerd.io/inject"),
     ] {
         let reason = reason(folder.path(), &release(values));

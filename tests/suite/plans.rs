@@ -112,7 +112,7 @@ fn the_plan_has_routes_stored_again_before_the_api_server_would_refuse_the_gatew
     let at = |text: &str| plan.find(text).unwrap_or_else(|| panic!("no {text:?} in\n{plan}"));
     assert!(at("Data plane to edge-25.10.7") < at("Gateway API for edge-26.6.3"));
     assert!(at("Gateway API for edge-26.6.3") < at("Rewrite every GRPCRoute as v1"));
-    assert!(at("Rewrite every GRPCRoute as v1") < at("install Gateway API 1.2.1"));
+    assert!(at("Rewrite every GRPCRoute as v1") < at("Install Gateway API 1.2.1"));
     assert!(!plan.contains("Gateway API for edge-25.10.7"), "{plan}");
     let report = rehearsed("healthy-2.17", "2.19").unwrap();
     assert!(!render::plan::markdown(&report).contains("stored again"));

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use clap::{Command, CommandFactory};
 use meshdoctor::cli::args::Cli;
+use meshdoctor::command::is_named;
 use meshdoctor::{checks, render};
 use regex::Regex;
 
@@ -18,6 +19,8 @@ const TITLE: usize = 60;
 const MESSAGE: usize = 240;
 /// Maximum number of words in a sentence.
 const SENTENCE: usize = 30;
+/// Maximum number of words and of sentences in a paragraph of a card.
+const PARAGRAPH: (usize, usize) = (90, 4);
 
 /// Patterns that make a text hard to read, each with a suggested replacement.
 static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
@@ -245,6 +248,77 @@ fn everything_a_user_reads_is_plain() {
     let first: Vec<&str> = wrong.iter().take(40).map(String::as_str).collect();
     assert!(wrong.is_empty(), "{} faults in {} texts:\n{}", wrong.len(), texts.len(), first.join("\n"));
     assert!(unused.is_empty(), "exceptions without a text: {unused:?}");
+}
+
+#[test]
+fn paragraphs_of_cards_are_short() {
+    let end = Regex::new(r"[.!?](?:\s|$)").unwrap();
+    let mut wrong = Vec::new();
+    for check in checks::all() {
+        for block in check.card().prose.iter().flat_map(|section| blocks(section)) {
+            let (words, sentences) = (block.split_whitespace().count(), end.find_iter(&block).count());
+            if words > PARAGRAPH.0 || sentences > PARAGRAPH.1 {
+                wrong.push(format!("{}: {words} words, {sentences} sentences: {block}", check.id));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "split these paragraphs, or make them lists:\n{}", wrong.join("\n"));
+}
+
+/// The variables and placeholders of a command that no line of it, or of those before, sets: `OTHER_CLUSTER`.
+fn unset(command: &str, before: &str) -> BTreeSet<String> {
+    let names = |pattern: &str, text: &str| -> BTreeSet<String> {
+        let groups = |found: regex::Captures<'_>| {
+            found.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned())
+        };
+        Regex::new(pattern).unwrap().captures_iter(text).filter_map(groups).collect()
+    };
+    // Quoted are scripts for another shell, whose variables count, and data, whose words do not.
+    let plain = Regex::new(r"'[^']*'").unwrap().replace_all(command, "x").into_owned();
+    let is_name = Regex::new(r"^[A-Z][A-Z_]{2,}$").unwrap();
+    let words = plain.split([' ', '\n', '=', '"', '/', ':']).filter(|word| is_name.is_match(word));
+    let mut used = names(r"\$\{?([A-Z][A-Z_]{2,})", command);
+    used.extend(words.map(str::to_owned));
+    let assignment = r"\b([A-Z][A-Z_]{2,})=|\bfor ([A-Z][A-Z_]+) in|\bread (?:-\w+ )*([A-Z][A-Z_]+)";
+    let set = names(assignment, &format!("{before}\n{command}"));
+    used.retain(|name| !set.contains(name) && !["HOME", "PATH"].contains(&name.as_str()));
+    used
+}
+
+#[test]
+fn variables_of_commands_are_introduced() {
+    let mut wrong = BTreeSet::new();
+    for check in checks::all() {
+        for finding in check.cases().iter().flat_map(|case| case::live(check, case).judge(check).findings) {
+            let (mut texts, mut before) = (String::new(), String::new());
+            for step in &finding.remedy.steps {
+                texts.push_str(&step.text);
+                texts.push('\n');
+                let Some(command) = step.command.as_ref().map(ToString::to_string) else { continue };
+                for name in unset(&command, &before).into_iter().filter(|name| !is_named(name, &texts)) {
+                    wrong.insert(format!("{}: {name}: {}", check.id, step.text));
+                }
+                before.push_str(&command);
+                before.push('\n');
+            }
+        }
+    }
+    let all: Vec<String> = wrong.into_iter().collect();
+    assert!(all.is_empty(), "no text states the meaning of a variable:\n{}", all.join("\n"));
+}
+
+#[test]
+fn unset_variables_are_found() {
+    for (command, expected) in [
+        ("kubectl --context \"${OTHER_CLUSTER:?}\" get pods", &["OTHER_CLUSTER"][..]),
+        ("NODE=a\nkubectl get node \"$NODE\"", &[]),
+        ("sh -c 'echo \"$TOKEN\"'", &["TOKEN"]),
+        ("kubectl get pods -o 'custom-columns=POD:.metadata.name'", &[]),
+        ("kubectl rollout restart KIND/NAME", &["KIND", "NAME"]),
+    ] {
+        let found: Vec<String> = unset(command, "").into_iter().collect();
+        assert_eq!(found, expected, "{command}");
+    }
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn the_plan_resumes_paused_deployments_and_deletes_pods_that_stay() {
     assert!(plan.contains("kubectl -n shop rollout resume deployment/api\n"), "{plan}");
     assert!(plan.contains("kubectl -n shop delete pod db-0\n"), "{plan}");
     assert!(!plan.contains("rollout restart statefulset/db"), "{plan}");
-    assert!(plan.contains("Resume paused Deployments first"), "{plan}");
+    assert!(plan.contains("resume paused Deployments"), "{plan}");
     assert!(
         plan.contains(
             "one namespace at a time, with linkerd CLI edge-25.10.7: the proxy is in the pod template, so a \

@@ -208,7 +208,7 @@ const HELPS: &[(&str, &[&str])] = &[
         "cni-exit-127",
         &[
             "It needs plugin v1.6.0 or newer",
-            "v1.5.2 would reject it",
+            "v1.5.2 rejects the mode",
             "--set iptablesMode=plain --set image.version=v1.6.8",
             "rollout restart daemonset/linkerd-cni",
             "kubectl -n linkerd delete pod linkerd-destination-7c9d5f6b48-hx4vd",

@@ -147,7 +147,7 @@ pub(super) fn identities(
     controller: &Controller,
 ) -> Result<Result<Vec<IdentityMatch>, String>, Broken> {
     if object.spec.identity_refs.iter().any(|reference| reference.name.is_empty()) {
-        return Err(Broken::new("an entry of identityRefs has no name"));
+        return Err(Broken::new("a client in identityRefs has no name"));
     }
     let mut matches: Vec<IdentityMatch> =
         object.spec.identities.iter().map(|text| IdentityMatch::parse(text)).collect();

@@ -98,7 +98,9 @@ impl<'a> ObjectReader<'a, '_> {
 pub(super) fn read_server(server: &Server) -> Result<ReadServer<'_>, Broken> {
     let spec = &server.spec;
     if spec.pod_selector.is_some() == spec.external_workload_selector.is_some() {
-        return Err(Broken::new("it must have one of podSelector and externalWorkloadSelector"));
+        return Err(Broken::new(
+            "it must select either pods or ExternalWorkloads (podSelector, externalWorkloadSelector)",
+        ));
     }
     let protocol = protocol(spec.proxy_protocol.as_deref())?;
     spec.pod_selector.iter().chain(&spec.external_workload_selector).try_for_each(parse::selector)?;
@@ -117,7 +119,7 @@ pub(super) fn protocol(word: Option<&str>) -> Result<Protocol, Broken> {
         Some("TLS") => Protocol::Tls,
         Some(other) => {
             let known = "unknown, HTTP/1, HTTP/2, gRPC, opaque or TLS";
-            return Err(Broken::new(format!("proxyProtocol {other:?} is not known; use {known}")));
+            return Err(Broken::new(format!("protocol {other:?} (proxyProtocol) is not known; use {known}")));
         }
     })
 }
@@ -166,7 +168,10 @@ pub(super) fn read_rate_limit(
     let limits = spec.total.iter().chain(&spec.identity).map(|limit| limit.requests_per_second);
     let mut numbers = limits.chain(spec.overrides.iter().map(|over| over.requests_per_second));
     if let Some(number) = numbers.find(|number| u32::try_from(*number).is_err()) {
-        return Err(Broken::new(format!("requestsPerSecond {number} is not within 0 and {}", u32::MAX)));
+        return Err(Broken::new(format!(
+            "the limit {number} (requestsPerSecond) is not within 0 and {}",
+            u32::MAX
+        )));
     }
     if !spec.target_ref.is_a("policy.linkerd.io", "Server") {
         return Ok(Err(format!(

@@ -54,15 +54,21 @@ fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
                     value,
                 ))
                 .remedy(
-                    wording::remedy().command(
-                        "Remove the label. If the setting is still needed, set it as an annotation of \
-                        the pod template",
-                        kubectl()
-                            .namespace(namespace)
-                            .words("label pod")
-                            .operand(name)
-                            .operand(format!("{key}-")),
-                    ),
+                    wording::remedy()
+                        .run(
+                            StepKind::Command,
+                            "Remove the label",
+                            kubectl()
+                                .namespace(namespace)
+                                .words("label pod")
+                                .operand(name)
+                                .operand(format!("{key}-")),
+                        )
+                        .step(
+                            StepKind::Note,
+                            "If the setting is still needed, set it as an annotation of the pod \
+                            template",
+                        ),
                 );
             findings.push(finding);
         }

@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(row) => {
                 wording::replace(ctx, remedy, &format!("Use {} instead", row.key), found, row, found.value)
             }
-            None => wording::remove(ctx, remedy, "Look up the intended key, and remove this one", found),
+            None => wording::remove(ctx, remedy, "Remove the unknown key", found),
         };
         Some((message(ctx, found, *suggestion), remedy))
     });

@@ -38,7 +38,7 @@ pub(super) fn unknown(ctx: &Context<'_>) -> Vec<Finding> {
                 remedy.step(StepKind::ChartValue, act).value(renamed(ctx, one, row))
             }
             None => {
-                let act = format!("Look up the intended key, and remove this one, {BEFORE}");
+                let act = format!("Remove the unknown key, {BEFORE}");
                 remedy.step(StepKind::ChartValue, act)
             }
         };

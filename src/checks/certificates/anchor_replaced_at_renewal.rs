@@ -104,9 +104,10 @@ fn finding(
             format!("only Secret {}", managed.spec.secret_name),
         ))
         .remedy(otherwise_kept(
-            Remedy::new().command(
-                "Keep the key at renewals: proxies then trust certificates under the old and the new anchor. \
-                 Change the source manifest too",
+            Remedy::new().run(
+                StepKind::Command,
+                "Keep the key at renewals (also in its source manifest): proxies then trust certificates under the \
+                 old and the new anchor",
                 keep,
             ),
             ManagedAnchor::new(managed, bundle),

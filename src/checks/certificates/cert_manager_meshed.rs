@@ -138,8 +138,8 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], is_blocked: bool) -> 
             let get = kubectl().namespace(&owner.namespace).words("get").operand(target).words("-o yaml");
             // `apply` would keep containers that it has not applied before.
             let replaced = get.pipe(linkerd().words("uninject -")).pipe(kubectl().words("replace -f -"));
-            let text = format!("{act}. Remove it from the source manifest too");
-            Remedy::new().command(text, replaced)
+            let text = format!("{act} (also from its source manifest)");
+            Remedy::new().run(StepKind::Command, text, replaced)
         }
         (None, None) => Remedy::new().note(act),
     };

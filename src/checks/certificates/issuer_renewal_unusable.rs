@@ -117,7 +117,7 @@ fn corrected(managed: &ManagedCertificate) -> Remedy {
         Some(git) => Remedy::new().note(format!("{act}; {git}")),
         None => Remedy::new().command(
             format!(
-                "{act}: it keeps the old key unless rotationPolicy is Always. Change the source manifest too"
+                "{act} (also in its source manifest): it keeps the old key unless rotationPolicy is Always"
             ),
             patch,
         ),

@@ -112,8 +112,9 @@ impl<'a> ManagedAnchor<'a> {
         let renew = program("cmctl").words("renew").option("-n", namespace).operand(name);
         let remedy = match self.anchor.spec.private_key.rotation_policy.as_str() {
             "Always" => remedy,
-            _ => remedy.command(
-                "Let cert-manager make a new key at renewals. Change the source manifest too",
+            _ => remedy.run(
+                StepKind::Command,
+                "Let cert-manager make a new key at renewals (also in its source manifest)",
                 kubectl()
                     .namespace(namespace)
                     .words("patch certificates.cert-manager.io")
@@ -212,7 +213,7 @@ pub(super) fn added_in_line(
     let patch = patch.words("--type json").option("-p", Arg::output(source));
     Some(remedy.command(
         format!(
-            "{act} as a source of trust-manager's Bundle {}. Change the source manifest too",
+            "{act} as a source of trust-manager's Bundle {} (also in its source manifest)",
             bundle.metadata.name
         ),
         patch,

@@ -35,16 +35,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("ConfigMap {namespace}/{TRUST_ROOTS}");
-    let remedy = Remedy::new().note(format!(
-        "Put the old trust anchor back next to the new one, in the way it was added, and remove it \
-                after {over}, when the last certificate under it has expired"
-    ));
+    let remedy = Remedy::new()
+        .step(StepKind::Note, "Put the old trust anchor back next to the new one, in the way it was added");
     let remedy = restart::all_meshed(
         ctx,
         remedy,
         restart::Needs::NewPods,
         "Or restart the meshed workloads now: new pods have certificates of the new issuer",
     );
+    let remedy = remedy
+        .step(
+            StepKind::Note,
+            format!(
+                "If you put it back, remove it after {over}: the last certificate under it has expired then"
+            ),
+        )
+        .later();
     let finding = ctx
         .finding(
             Subject::object("ConfigMap", namespace, TRUST_ROOTS),

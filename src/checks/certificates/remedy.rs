@@ -60,10 +60,13 @@ pub(super) fn new_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let issuer =
         create().arg(names(ctx, "identity")).words("issuer-new.crt issuer-new.key --profile intermediate-ca");
     let issuer = issuer.words("--not-after 8760h --ca").arg(NEW_ROOT).words("--ca-key ca-new.key");
-    remedy.command(
-        "Make a new trust anchor and an issuer under it with the step CLI. Keep ca-new.key offline",
-        Command::lines([insecurely(root), insecurely(issuer)]).whole(),
-    )
+    remedy
+        .run(
+            StepKind::Command,
+            "Make a new trust anchor and an issuer under it with the step CLI",
+            Command::lines([insecurely(root), insecurely(issuer)]).whole(),
+        )
+        .step(StepKind::Note, "Store ca-new.key offline: the next issuers need it")
 }
 
 fn create() -> Call {
@@ -155,13 +158,17 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
         Some((issuer, _, Some("cert-manager"))) => {
             let certificate = issuer.secret.metadata.annotation("cert-manager.io/certificate-name");
             let certificate = certificate.unwrap_or(ISSUER);
-            remedy.command(
-                "Find out why cert-manager does not renew it, and renew it",
-                Command::lines([
+            remedy
+                .run(
+                    StepKind::Command,
+                    "Find out why cert-manager does not renew it",
                     kubectl().namespace(namespace).words("describe certificate").operand(certificate),
+                )
+                .run(
+                    StepKind::Command,
+                    "Renew it",
                     program("cmctl").words("renew").option("-n", namespace).operand(certificate),
-                ]),
-            )
+                )
         }
         Some((_, Scheme::External, _)) => by_owner(ctx, remedy),
         _ => put_pair(ctx, remedy, "issuer.crt", KEY),
@@ -176,8 +183,8 @@ pub(super) fn put_new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 /// As [`put_new_issuer`], with further options.
 pub(super) fn put_new_issuer_with(ctx: &Context<'_>, remedy: Remedy, options: Options<'_>) -> Remedy {
     if is_issuer_external(ctx) {
-        let act = "Have cert-manager, or the tool used instead, issue the issuer under the new anchor. This \
-             command puts the new one in place by hand";
+        let act = "Let cert-manager, or the tool used instead, issue the issuer under the new anchor (these \
+            commands do it by hand)";
         return by_owner_of(ctx, remedy, act, ["issuer-new.crt", NEW_KEY, NEW_ROOT]);
     }
     let options = options.pair("issuer-new.crt", NEW_KEY);
@@ -271,7 +278,7 @@ pub(super) fn restored_pair(ctx: &Context<'_>, remedy: Remedy, damage: PemDamage
 /// Adds the step that installs an issuer if the chart does not write the Secret. Only certificates and files
 /// are named: no key is shown.
 pub(super) fn by_owner(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let act = "Have cert-manager, or the tool used instead, write the Secret again. These commands write it by hand";
+    let act = "Let cert-manager, or the tool used instead, write the Secret again (these commands write it by hand)";
     by_owner_of(ctx, remedy, act, ["issuer.crt", KEY, CURRENT_ROOT])
 }
 

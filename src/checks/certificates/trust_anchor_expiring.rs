@@ -37,8 +37,9 @@ fn renewed(ctx: &Context<'_>, anchor: &Anchor<'_>, at: Timestamp) -> Finding {
         .evidences(anchor.evidence(&said))
         .parameter(anchor.certificate.print())
         .explains_nothing()
-        .remedy(Remedy::new().note(
-            "Wait for the renewal. If it makes a new key, anchor-replaced-at-renewal reports how to keep proxies \
+        .remedy(Remedy::new().step(
+            StepKind::Note,
+            "Wait for the renewal: if it makes a new key, anchor-replaced-at-renewal reports how to keep proxies \
              connected",
         ))
         .tie(anchor_tie(anchor.certificate))
@@ -99,7 +100,7 @@ fn rotation(ctx: &Context<'_>, steps: Remedy, anchor: &Anchor<'_>) -> Remedy {
     let steps = remedy::add_to_bundle(
         ctx,
         steps,
-        "Write the current bundle to a file, and add the new anchor",
+        "Write a bundle of the current anchors and the new one to a file",
         remedy::WITH_NEW,
         remedy::NEW_ROOT,
     );

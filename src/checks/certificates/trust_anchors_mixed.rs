@@ -3,8 +3,11 @@
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS};
 use super::remedy;
 use crate::certificates::foreign_block;
-use crate::checks::prelude::*;
-use crate::command::own;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::command::meshdoctor;
+use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
+use crate::item::Scope;
+use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
@@ -40,10 +43,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         remedy::read_bundle_once(ctx, Remedy::new(), "Write the certificates of the bundle to a file");
     let steps = remedy::put_bundle(ctx, steps, "Put this bundle in place", remedy::EDITED);
     let steps = match is_key {
-        true => steps.note(format!(
-            "Replace the trust anchor or issuer of this key, since others may have read it. See: {}",
-            own("rotate")
-        )),
+        true => steps.run(
+            StepKind::Note,
+            "Replace the trust anchor or issuer of this key, since others may have read it",
+            meshdoctor().words("rotate"),
+        ),
         false => steps,
     };
     let finding = ctx

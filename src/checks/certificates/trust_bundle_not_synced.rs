@@ -66,9 +66,11 @@ fn wrong_key(ctx: &Context<'_>, bundle: &TrustBundle) -> Option<Finding> {
         "spec.target.configMap.key",
         key.unwrap_or("not set"),
     ));
-    Some(finding.remedy(
-        Remedy::new().command("Set the key that Linkerd reads. Change the source manifest too", patch),
-    ))
+    Some(finding.remedy(Remedy::new().run(
+        StepKind::Command,
+        "Set the key that Linkerd reads (also in its source manifest)",
+        patch,
+    )))
 }
 
 /// The finding for a Bundle whose selector omits the namespace of the control plane.
@@ -84,16 +86,18 @@ fn omitted(ctx: &Context<'_>, bundle: &TrustBundle, labels: &Texts) -> Option<Fi
     );
     let name = &bundle.metadata.name;
     let remedy = match selector.only_labels_of_namespace() {
-        Some(pairs) => Remedy::new().command(
-            "Give the namespace the labels that the Bundle selects by. Change the source manifest too",
+        Some(pairs) => Remedy::new().run(
+            StepKind::Command,
+            "Give the namespace the labels that the Bundle selects by (also in its source manifest)",
             pairs.into_iter().fold(
                 kubectl().words("label --overwrite namespace").operand(home),
                 |call, (key, value)| call.arg(format!("{key}={value}")),
             ),
         ),
-        None => Remedy::new().command(
-            "Remove the selector: trust-manager then writes the ConfigMap in every namespace. Change the source \
-             manifest too",
+        None => Remedy::new().run(
+            StepKind::Command,
+            "Remove the selector (also in its source manifest): trust-manager then writes the ConfigMap in every \
+             namespace",
             kubectl()
                 .words("patch bundles.trust.cert-manager.io")
                 .operand(name)
@@ -135,10 +139,14 @@ fn not_synced(ctx: &Context<'_>, bundle: &TrustBundle, is_written: bool) -> Opti
     let remedy = match (synced.reason.as_str(), elsewhere) {
         ("SourceNotFound", Some(certificate)) => remedy.note(
             format!(
-                "Create the Secret with the root certificate in the namespace of trust-manager's sources (chart value \
-                 app.trust.namespace, by default cert-manager). Or set that value to {}",
+                "Set app.trust.namespace in the chart of trust-manager to {}: it reads sources only there (by default \
+                 in cert-manager)",
                 certificate.metadata.namespace
             ),
+        )
+        .step(
+            StepKind::Note,
+            "Or create the Secret with the root certificate in the namespace of trust-manager's sources",
         ),
         ("SourceNotFound", None) => remedy.note(
             "Create the missing source in the namespace of trust-manager's sources, by default cert-manager, or \

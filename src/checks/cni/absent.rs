@@ -149,9 +149,9 @@ pub(super) fn remedy(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>])
     }
     let node = absent.snapshot.node.as_str();
     let again = match absent.waiting {
-        Some(pod) => remedy.command(
-            "Find out why linkerd-cni's installer does not run on the node, and repair it: it writes its \
-             entry when it starts",
+        Some(pod) => remedy.run(
+            StepKind::Command,
+            "Find out why linkerd-cni's installer does not run on the node: it writes its entry when it starts",
             described(pod),
         ),
         None => installer_restarted(remedy, &target, node),
@@ -227,11 +227,12 @@ pub(super) fn leave_entries_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
             let data = serde_json::json!({"data": {"cni-exclusive": "false"}}).to_string();
             remedy.run(
                 StepKind::ChartValue,
-                format!(
-                    "{words}. Also set cni.exclusive=false in Cilium's installation values, or its next \
-                         upgrade undoes the change"
-                ),
+                words,
                 kubectl().words("-n kube-system patch configmap cilium-config --type merge -p").arg(data),
+            )
+            .step(
+                StepKind::ChartValue,
+                "Set cni.exclusive=false in Cilium's installation values too, or its next upgrade undoes the change",
             )
         }
     };

@@ -300,7 +300,7 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
     let preview = match target.set {
         Some(_) => compare(ctx, &target, &[]),
         None => format!(
-            "Preview the objects. Add options of the earlier installation, such as tolerations or privileged, with \
+            "Preview the objects: options of the earlier installation, such as tolerations or privileged, need \
              --set KEY=VALUE{}",
             replaced(ctx, &target, &[])
         ),
@@ -325,7 +325,7 @@ fn replaced(ctx: &Context<'_>, target: &CniDaemonSet<'_>, values: &[ChartValue])
 fn compare(ctx: &Context<'_>, target: &CniDaemonSet<'_>, values: &[ChartValue]) -> String {
     let mode = replaced(ctx, target, values);
     format!(
-        "Preview the change. If the diff removes options that were set at installation, such as tolerations or \
-         privileged, add them with --set KEY=VALUE{mode}"
+        "Preview the change: if the diff removes options of the installation, such as tolerations, pass them with \
+         --set KEY=VALUE{mode}"
     )
 }

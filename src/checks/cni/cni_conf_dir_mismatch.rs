@@ -220,8 +220,8 @@ pub(super) fn bin_dir_cure(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> Remedy
 /// `stuck`: new pods of the node wait for the binary, including the next installer.
 fn remedy(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
     let words = format!(
-        "Set {} of linkerd-cni to {expected}, the directory that the nodes use. If nodes differ, install \
-         linkerd-cni once for each type of node, with its own nodeSelector",
+        "Set {} of linkerd-cni to {expected}, the directory that these nodes use. Nodes of another type need an \
+         installation of their own, with a nodeSelector",
         dir.value
     );
     let values = [ChartValue::new(dir.value, expected)];
@@ -231,10 +231,12 @@ fn remedy(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
         set(ctx, Remedy::new(), words, None, &values)
     };
     let remedy = if stuck { through_host_network(ctx, remedy) } else { remedy };
-    let remedy = remedy.command(
-        "Wait until its pods have restarted with the new directory, then delete their files from the old one",
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Wait until its pods have restarted with the new directory",
         changed_rolled_out(ctx),
     );
+    let remedy = remedy.step(StepKind::NodeFile, "Delete linkerd-cni's files from the old directory");
     meshed_replaced(
         ctx,
         remedy,

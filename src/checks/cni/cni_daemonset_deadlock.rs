@@ -125,16 +125,16 @@ fn cause_first(ctx: &Context<'_>, pod: &Pod) -> Remedy {
         .note(
             format!(
                 "If an event reports that plugin linkerd-cni failed, run {} again: with that event, \
-                 the finding has the steps that run the installer on the host network. Repair any other cause \
-                 that the events report",
+                 the finding has the steps that run the installer on the host network",
                 own("check")
             ),
         )
+        .step(StepKind::Note, "Otherwise repair the cause that the events report")
 }
 
 fn way_out(ctx: &Context<'_>) -> Remedy {
-    let remedy = Remedy::verified_by(remedy::rolled_out(ctx));
-    remedy::through_host_network(ctx, remedy).note(
+    remedy::through_host_network(ctx, Remedy::new()).step(
+        StepKind::Note,
         "Alternatively, if the DaemonSet cannot be changed, remove the linkerd-cni entry by hand, one cordoned \
          node at a time",
     )

@@ -160,8 +160,8 @@ fn remedy(
         let remedy = chart::install_again(ctx, Remedy::new(), words);
         return remedy::through_host_network(ctx, remedy).run(
             StepKind::Note,
-            "Otherwise install Linkerd without cniEnabled, remove the entries node by node, and restart the \
-             meshed workloads, whose pods this command lists",
+            "Otherwise restart the meshed workloads after Linkerd was installed without cniEnabled and the entries \
+             were removed node by node (this command lists their pods)",
             listed(ctx, None),
         );
     }

@@ -75,6 +75,9 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
             )),
         ),
         (Some(line), state) => {
+            // The steps that restart the DaemonSet wait for it.
+            let waits = line.signature.restart || line.signature.id == NOT_WRITABLE;
+            let remedy = if waits { Remedy::new() } else { remedy };
             let finding = base(message(line.signature))
                 .parameter(line.signature.id.clone())
                 .evidence(Evidence::other(format!("{object}, log"), line.line.trim()))

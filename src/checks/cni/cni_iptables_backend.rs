@@ -13,6 +13,8 @@ use super::pods::failed_deleted;
 use super::usable::{Usable, backend_of, pair};
 use crate::checks::prelude::*;
 use crate::command::program;
+use crate::fetched::Why;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::knowledge::{Backend, IptablesMode, System};
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, NodeSnapshot};
@@ -110,9 +112,14 @@ fn remedy(
         Remedy::new(),
         system,
         &snapshot.node,
-        "Load the module, and make the node's image load it at boot. If the kernel does not have it, install \
-         the binaries of the other backend and use their mode",
+        "Load the module",
         [program("modprobe").operand(module)],
     );
+    let remedy = remedy
+        .step(StepKind::NodeFile, "Configure the node's image to load the module at boot")
+        .step(
+            StepKind::NodeFile,
+            "If the kernel does not have the module, install the binaries of the other backend, and use their mode",
+        );
     failed_deleted(ctx, remedy, failing)
 }

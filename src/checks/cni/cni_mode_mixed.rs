@@ -115,8 +115,9 @@ fn unused(ctx: &Context<'_>, set: &Workload, by_plugin: &Groups<'_>) -> Finding 
         Options::none().set("cniEnabled", "true"),
     );
     let remedy = renewed(ctx, remedy, by_plugin);
-    let remedy =
-        remedy.note("To use linkerd-init, restart all pods that have none, then uninstall linkerd-cni");
+    let remedy = remedy
+        .step(StepKind::Note, "To use linkerd-init, first restart all pods that have none")
+        .step(StepKind::Note, "Then uninstall linkerd-cni");
     ctx.finding(
         subject(set),
         "linkerd-cni is installed, but the control plane does not rely on it: new pods redirect their own \

@@ -94,8 +94,8 @@ impl NsenterScan<'_, '_, '_> {
 fn remedy(ctx: &Context<'_>, system: Option<&System>, failing: &[&AddFailure<'_>]) -> Remedy {
     let install = match system.map(|system| system.id.as_str()) {
         Some("talos") => {
-            "Add nsenter to the node: build its Talos image with the system extension util-linux-tools and \
-             upgrade the node to it. Talos also lacks iptables, which linkerd-cni runs next"
+            "Add nsenter to the node: upgrade it to a Talos image with the system extension util-linux-tools. Talos \
+             also lacks iptables, which linkerd-cni runs next"
         }
         Some(_) | None => "Add nsenter to the node's image: it is part of util-linux",
     };

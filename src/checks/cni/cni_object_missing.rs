@@ -60,16 +60,23 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
             "List the meshed pods that are pending: they could not start meanwhile",
             started.clone().words(pending),
         )
-        .command(
-            "If linkerd-cni is the cause for all of them, delete them: a pod keeps the network that it started with. \
-             Pods without an owner do not return: create these again",
+        .run(
+            StepKind::Command,
+            "If linkerd-cni is the cause for all of them, delete them: a pod keeps the network that it started with \
+             (pods without an owner do not return)",
             of_mesh("delete pods -A -l").words(pending),
         );
-    let remedy = remedy.command(
-        "List the meshed pods by age. Those that started after linkerd-cni was lost and run may bypass their proxy: \
-         restart their workloads too (kubectl -n NAMESPACE rollout restart KIND/NAME)",
-        started.words("--field-selector status.phase=Running --sort-by=.metadata.creationTimestamp"),
-    );
+    let remedy = remedy
+        .run(
+            StepKind::Command,
+            "List the meshed pods by age",
+            started.words("--field-selector status.phase=Running --sort-by=.metadata.creationTimestamp"),
+        )
+        .step(
+            StepKind::Note,
+            "Restart the workloads of those that started after linkerd-cni was lost, since they may bypass their proxy \
+             (kubectl -n NAMESPACE rollout restart KIND/NAME)",
+        );
     let finding = ctx
         .finding(subject, message)
         .evidence(because)

@@ -91,8 +91,8 @@ fn chart_and_cli(ctx: &Context<'_>) -> Option<Finding> {
 fn not_known(ctx: &Context<'_>, set: &Workload, to: &CniVersion) -> Finding {
     let known = ctx.knowledge.cni_plugin();
     let words = format!(
-        "Read the release notes of linkerd-cni {to} (iptables modes, files, permissions), and test it on one \
-         node first. A newer meshdoctor, or --knowledge, may know it"
+        "Read the release notes of linkerd-cni {to} (iptables modes, files, permissions); a newer meshdoctor may \
+         know it"
     );
     ctx.finding(
         subject(set),
@@ -131,12 +131,13 @@ fn leaves_tokens(ctx: &Context<'_>, set: &Workload) -> Finding {
     let to = advised_version(ctx);
     let because = "the installed version leaves a dead token behind each time it stops";
     let remedy = onto_version(ctx, Remedy::new(), Some((&to, because)));
-    let remedy = remedy.command(
-        "Or, if the DaemonSet cannot use the host network, set its updateStrategy to OnDelete and upgrade it \
-         node by node. If a new pod does not become Ready, remove linkerd-cni's entry from the file that the \
-         node's runtime loads",
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Or, if the DaemonSet cannot use the host network, upgrade it node by node with the updateStrategy OnDelete",
         node_by_node(set),
-    );
+    )
+        .step(StepKind::Note, "If a new pod does not become Ready, remove linkerd-cni's entry from the file that \
+            the node's runtime loads");
     ctx.finding(
         subject(set),
         "each restart or upgrade of this linkerd-cni can lock its nodes: it stops without removing its \

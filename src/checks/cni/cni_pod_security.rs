@@ -83,12 +83,13 @@ fn remedy(ctx: &Context<'_>, home: &str, writer: Option<&str>) -> Remedy {
                      since cniEnabled is true"
                 ),
             )
-            .command("Until then, allow privileged pods in the namespace", allow),
-        None => Remedy::new().command(
-            "Allow privileged pods in the namespace. If other applications share it, move linkerd-cni to its \
-             own namespace",
+            .run(StepKind::Command, "Until then, allow privileged pods in the namespace", allow),
+        None => Remedy::new().run(
+            StepKind::Command,
+            "Allow privileged pods in the namespace",
             allow,
-        ),
+        )
+            .step(StepKind::Note, "Or, if other applications share it, move linkerd-cni to its own namespace"),
     };
     // Only a complete list of pods proves that a node has no installer.
     let without = bare(ctx, ctx.complete_list::<Pod>().unwrap_or_default(), ctx.optional_list::<Node>());

@@ -59,9 +59,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = stuck.into_iter().map(|(owner, (by, pods))| {
         let set = kubectl()
             .words("-n kube-system set env daemonset aws-node POD_SECURITY_GROUP_ENFORCING_MODE=standard");
-        let mut remedy = Remedy::new().command(
-            "Set the standard enforcing mode for the Amazon VPC CNI, in which the node's own rules and \
-             probes work. Set it in its installation values too",
+        let mut remedy = Remedy::new().run(
+            StepKind::Command,
+            "Set the standard enforcing mode for the Amazon VPC CNI (also in its installation values): the node's \
+             own rules and probes work in it",
             set,
         );
         let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();

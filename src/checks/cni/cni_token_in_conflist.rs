@@ -83,23 +83,24 @@ fn remedy(
     }
     let first = ctx.knowledge.cni_plugin().first_chart_without_policy();
     let mut words = format!(
-        "Upgrade to chart 20{:02}.{}.{} or newer, whose entry has no field for a token; its installer \
-         rewrites every file of the directory",
+        "Upgrade to chart 20{:02}.{}.{} or newer, whose entry has no field for a token (its installer \
+         rewrites every file of the directory)",
         first.year, first.month, first.number
     );
     let mut values = Vec::new();
     if renders_no_mode(ctx) {
-        words += ". Also set the mode, because a missing one is legacy from v1.4.0 on: plain keeps the \
-                  node's own iptables";
+        words += ". The mode is set too, because a missing one is legacy from v1.4.0 on: plain keeps the node's \
+                  own iptables";
         values = vec![ChartValue::new("iptablesMode", "plain"), image_version(advised_version(ctx))];
     }
     let chart = clean_chart(ctx);
     let remedy = changed(ctx, remedy, words, Some(&chart), &values);
     match severity {
         Severity::Info => remedy,
-        Severity::Warning | Severity::Error => remedy.command(
-            "Invalidate the token. The token of a pod becomes invalid when the restart replaces the pod. If a Secret \
-             holds the token, delete that Secret. This command lists the Secrets with tokens",
+        Severity::Warning | Severity::Error => remedy.run(
+            StepKind::Command,
+            "If a Secret holds the token, delete that Secret (this command lists the Secrets with tokens). The \
+             token of a pod ended with the restart",
             kubectl()
                 .namespace(target(ctx).namespace)
                 .words("get secrets --field-selector type=kubernetes.io/service-account-token"),

@@ -107,7 +107,7 @@ fn remedy(ctx: &Context<'_>, refresh: Option<TokenRefresh>) -> Remedy {
         Some(TokenRefresh::None | TokenRefresh::Unreliable) if !broken => remedy.run(
             StepKind::Upgrade,
             format!(
-                "Plan an upgrade to {} or newer, whose installer follows each renewal; check it first",
+                "Plan an upgrade to {} or newer, whose installer follows each renewal",
                 advised_version(ctx)
             ),
             meshdoctor().words("check --only cni --to-cni").arg(advised_version(ctx)),

@@ -126,8 +126,9 @@ fn remedy(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
         "" => installers,
         node => installers.words("--field-selector").arg(format!("spec.nodeName={node}")),
     };
-    remedy.command(
-        "Check that the installer runs on the node; it must have started before the pod was created",
+    remedy.run(
+        StepKind::Command,
+        "Check that the installer runs on the node, and started before the pod was created",
         installers,
     )
 }

@@ -9,7 +9,9 @@ use super::pods::failed_deleted;
 use super::remedy::{advised_version, changed, first_with, restarted, restarted_for};
 use super::target::target;
 use super::usable::{BY_ADVICE, Usable};
-use crate::checks::prelude::*;
+use crate::checks::Context;
+use crate::command::kubectl;
+use crate::finding::{Remedy, StepKind};
 use crate::knowledge::{IptablesMode, PluginRelease, Support};
 use crate::model::cni::{template_reads, template_setting};
 use crate::model::managed_by::Installer;
@@ -75,8 +77,10 @@ pub(super) fn mode_remedy(
         && modes.is_empty()
     {
         let install = "Install iptables on the node (in its image, or as a package), which lacks the \
-                       binaries of every mode. Or use linkerd-init instead of linkerd-cni";
-        return failed_deleted(ctx, remedy.step(StepKind::NodeFile, install), failing);
+                       binaries of every mode";
+        let remedy = remedy.step(StepKind::NodeFile, install);
+        let remedy = remedy.step(StepKind::ChartValue, "Or use linkerd-init instead of linkerd-cni");
+        return failed_deleted(ctx, remedy, failing);
     }
     let plan = Plan::from_context(ctx, version);
     // The mode is already correct, but the nodes do not have it yet.
@@ -106,13 +110,13 @@ pub(super) fn mode_remedy_without_node(ctx: &Context<'_>, node: &str, failing: &
         let words = "If the node has iptables and iptables-save, restart the DaemonSet: iptablesMode is plain, \
                      but the node may still have the old mode";
         let other = "If the node lacks one of the two, set iptablesMode to nft or legacy, whichever has both of \
-                     its binaries there, and restart the DaemonSet";
+                     its binaries there";
         let remedy = restarted_for(ctx, remedy, words).step(StepKind::ChartValue, other);
         return failed_deleted(ctx, remedy, failing);
     }
     let words = format!(
-        "Set iptablesMode of linkerd-cni to a mode whose two binaries the node has. plain runs iptables and \
-         iptables-save, and needs {}",
+        "Set iptablesMode of linkerd-cni to a mode whose two binaries the node has: plain runs iptables and \
+         iptables-save. It needs {}",
         plan.needs(ctx, IptablesMode::Plain)
     );
     failed_deleted(ctx, plan.set(ctx, remedy, IptablesMode::Plain, words), failing)
@@ -154,6 +158,17 @@ impl Plan {
 
     /// Sets a mode, with the image and the chart that it needs.
     fn set(&self, ctx: &Context<'_>, remedy: Remedy, mode: IptablesMode, words: String) -> Remedy {
+        let remedy = match self.image(ctx, mode).is_some() || self.accepts(ctx, mode) {
+            true => remedy,
+            false => remedy.run(
+                StepKind::Note,
+                format!(
+                    "Check that the image of linkerd-cni is {} or newer: older ones reject {mode}",
+                    first_with(ctx, mode)
+                ),
+                kubectl().words("get daemonsets -A -l linkerd.io/cni-resource=true -o wide"),
+            ),
+        };
         let chart = matches!(self.chart, Chart::DoesNot).then(|| clean_chart(ctx));
         let mut values = vec![ChartValue::new("iptablesMode", mode.to_string())];
         values.extend(self.image(ctx, mode).iter().map(image_version));
@@ -173,27 +188,27 @@ impl Plan {
         let (floor, clean) = (first_with(ctx, mode), advised_version(ctx));
         let image = match (&self.version, self.image(ctx, mode)) {
             (Some(_), Some(_)) if self.replaced => {
-                format!(", such as {clean}; keep it in the values, or the old version returns")
+                format!(": {clean} must stay in the values, or the old version returns")
             }
             (Some(version), Some(image)) => {
-                format!(", and {version} would reject it, so set {image} in the same step")
+                format!(": {image} is set with it, because {version} rejects the mode")
             }
             (Some(version @ CniVersion::Plugin(_)), None) if self.accepts(ctx, mode) => {
                 format!(", such as the installed {version}")
             }
-            (_, _) => ", so check the image first".to_owned(),
+            (_, _) => String::new(),
         };
         let first = first_chart(ctx);
         let chart = match (&self.chart, self.by_cli) {
             (Chart::Renders(_), _) => String::new(),
             (Chart::Unknown, _) => format!(". Charts before {first} do not render the value"),
             (Chart::DoesNot, true) => format!(
-                ". The linkerd CLI that installed it does not render the value: use a CLI released with \
-                 chart {first} or later"
+                ". The CLI must be of chart {first} or later: the one that installed linkerd-cni does not render \
+                 the value"
             ),
             (Chart::DoesNot, false) => {
                 format!(
-                    ". The installed chart does not render the value: also use edge chart {first} or newer"
+                    ". The chart must be edge {first} or newer: the installed one does not render the value"
                 )
             }
         };

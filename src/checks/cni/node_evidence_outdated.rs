@@ -50,10 +50,9 @@ fn outdated(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Opt
     };
     let remedy = Remedy::new();
     let remedy = match severity {
-        Severity::Warning => remedy.note(
-            "Compare the node's clock with the API server's, and set the time of the capture with --at if it \
-             is known",
-        ),
+        Severity::Warning => remedy
+            .step(StepKind::Note, "Compare the node's clock with the API server's")
+            .step(StepKind::Note, "If the time of the capture is known, set it with --at"),
         Severity::Error | Severity::Info => remedy,
     };
     let remedy = remedy.command("Collect the files of the nodes again", with_node_files());

@@ -40,9 +40,9 @@ pub(super) fn purge_entry(
     let remedy = edit(remedy, system, node, known);
     let remedy = if returns { installer_restarted(remedy, &target, node) } else { remedy };
     let uncordon = kubectl().words("uncordon").operand(Arg::node());
-    let remedy = remedy.command(
-        "Uncordon the node, and continue with the next one. Pods that failed there start when the kubelet \
-         retries",
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Uncordon the node before the next one. Pods that failed there start when the kubelet retries",
         Command::about_node(node, [uncordon]),
     );
     // The earlier steps replaced the installer's pods.

@@ -4,9 +4,10 @@
 use super::chart::{ChartValue, image_version, set};
 use super::gitops;
 use super::target::{CniDaemonSet, asked_for, target};
-use crate::checks::prelude::*;
-use crate::checks::words::sentence;
-use crate::command::{Line, collect_from_nodes, meshdoctor};
+use crate::checks::Context;
+use crate::checks::words::each_step;
+use crate::command::{Command, Line, collect_from_nodes, kubectl, meshdoctor};
+use crate::finding::{Remedy, StepKind};
 use crate::knowledge::{IptablesMode, Signature};
 use crate::model::cni;
 use crate::version::{CniVersion, ImageRef};
@@ -56,7 +57,9 @@ pub(super) fn restarted_for(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
 
 /// The remedy of a known error of the plugin or its installer, with its restart if it needs one.
 pub(super) fn of_signature(ctx: &Context<'_>, remedy: Remedy, signature: &Signature) -> Remedy {
-    let words = sentence(&signature.remedy);
+    let mut steps: Vec<String> = each_step(&signature.remedy).collect();
+    let words = steps.pop().unwrap_or_default();
+    let remedy = steps.into_iter().fold(remedy, |remedy, step| remedy.step(StepKind::Note, step));
     match (signature.restart, target(ctx).clean_up_broken(ctx)) {
         (false, _) => remedy.note(words),
         (true, false) => restarted_for(ctx, remedy, &words),

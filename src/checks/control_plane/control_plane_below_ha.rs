@@ -84,8 +84,8 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, enough: u32) -> Remedy {
     if component.wanted() < enough {
         let remedy = remedy.command(
             format!(
-                "Check whether a HorizontalPodAutoscaler or a GitOps tool sets its replicas: it would reset them after \
-                 the next step. If one does, set at least {enough} there instead (minReplicas, or in Git)"
+                "Check whether a HorizontalPodAutoscaler or a GitOps tool sets its replicas: it then needs at least \
+                 {enough} (minReplicas, or in Git) instead of the next step"
             ),
             Command::lines([
                 kubectl().namespace(namespace).words("get horizontalpodautoscalers"),

@@ -85,9 +85,10 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
                 .operand(name)
                 .words("-o yaml --show-managed-fields"),
         )
-        .note(
-            "Give the chart fixed certificates, from cert-manager or your own. For proxyInjector, \
-            profileValidator and policyValidator, set externalSecret and either caBundle or injectCaFrom",
+        .step(
+            StepKind::Note,
+            "Give the chart fixed certificates: for proxyInjector, profileValidator and policyValidator, set \
+             externalSecret and either caBundle or injectCaFrom",
         )
         .note(
             "If a GitOps controller applies the chart, make it ignore generated fields: the webhooks' \

@@ -129,9 +129,9 @@ fn more_memory(
 ) -> Remedy {
     let remedy = match has_limit {
         true => Remedy::new(),
-        false => Remedy::new().note(
-            "Find out why its node ran out of memory: the container has no limit of its own. With a memory request, \
-             the scheduler reserves memory for it",
+        false => Remedy::new().step(
+            StepKind::Note,
+            "Find out why its node ran out of memory: the container has no limit of its own",
         ),
     };
     let (why, variable) = match has_limit {
@@ -156,8 +156,11 @@ fn more_memory(
     let set =
         set.option("-c", container).option(option, Arg::from("memory=").then(Arg::placeholder(variable)));
     let act = match has_limit {
-        true => "Raise its memory limit. The chart has no value for it, so a new installation resets it",
-        false => "Set a memory request. The chart has no value for it, so a new installation resets it",
+        true => "Raise its memory limit. A new installation resets it: the chart has no value for it",
+        false => {
+            "Set a memory request, so that the scheduler reserves memory for it. A new installation resets it: \
+            the chart has no value for it"
+        }
     };
     remedy.command(act, Line::from(set))
 }

@@ -126,9 +126,10 @@ fn remedy(name: &str, used: &Use<'_>) -> Remedy {
              APIs that do not answer",
             kubectl().words("describe namespace").operand(name),
         )
-        .note(
-            "Find out what deleted the namespace (a GitOps tool that prunes, an uninstall), and stop it: a \
-             started deletion cannot be canceled",
+        .step(
+            StepKind::Note,
+            "Stop the tool that deleted the namespace (a GitOps tool that prunes, an uninstall): a started deletion \
+             cannot be canceled",
         );
     match used {
         Use::ControlPlane => remedy.note(

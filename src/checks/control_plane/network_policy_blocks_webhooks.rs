@@ -153,6 +153,6 @@ fn remedy(shut: &BlockedWebhooks<'_>) -> Remedy {
             "its peers can only be pods, so rules for the API servers belong in a NetworkPolicy"
         }
     };
-    let words = format!("Allow all sources at the webhook ports, which serve TLS; {narrow}");
+    let words = format!("Allow all sources at the webhook ports, which serve TLS ({narrow})");
     network_policies::remedy(decides, Direction::Ingress, &[(PeerSelector::Anybody, ports)], words)
 }

@@ -217,12 +217,13 @@ fn finding_without_restart(
                 true => {
                     "Find the networks from which your network plugin or cloud assigns pod and Service \
                          addresses"
-                }
-                false => {
-                    "Find the networks from which your network plugin or cloud assigns pod and Service \
-                         addresses. Set NETWORKS to them, with a backslash before each comma"
-                }
-            }),
+                    }
+                    false => {
+                        "Set NETWORKS to the networks from which your network plugin or cloud assigns pod and \
+                         Service addresses, with a backslash before each comma"
+                    }
+                },
+            ),
             "Add NETWORKS to clusterNetworks",
             "NETWORKS",
         ),
@@ -282,10 +283,11 @@ fn pod_range() -> Remedy {
         .namespace("kube-system")
         .words("get pods -l component=kube-controller-manager -o")
         .arg("jsonpath={.items[*].spec.containers[*].command}");
-    Remedy::new().command(
-        "Find the cluster's pod CIDR: the nodes' networks look like parts of one range, from which new nodes \
-         get theirs. It is --cluster-cidr of kube-controller-manager (this command prints its options, if it \
-         runs as a pod), or the pool of the network plugin. Set POD_CIDR to it",
+    Remedy::new().run(
+        StepKind::Command,
+        "Set POD_CIDR to the cluster's pod CIDR, from which nodes get their networks: --cluster-cidr of \
+         kube-controller-manager (this command prints its options, if it runs as a pod), or the pool of the network \
+         plugin",
         controller,
     )
 }

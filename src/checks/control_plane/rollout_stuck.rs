@@ -263,6 +263,9 @@ fn remedy(kind: Kind, meta: &Meta, cause: &Cause<'_>, failing: Option<&Failing>)
         return remedy.note(format!("{act}: {words}"));
     }
     remedy
-        .note("Correct the cause, most often a value of the chart, and apply the upgrade again")
-        .command("Or return to the template of the pods that serve", rollout("undo"))
+        .step(
+            StepKind::Note,
+            "Correct the cause, most often a value of the chart, before you apply the upgrade again",
+        )
+        .run(StepKind::Command, "Or return to the template of the pods that serve", rollout("undo"))
 }

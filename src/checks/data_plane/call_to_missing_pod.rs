@@ -56,10 +56,11 @@ fn finding(ctx: &Context<'_>, owner: &Owner, failed: &[Failed<'_>]) -> Finding {
     };
     let said =
         failed.iter().take(QUOTED).filter_map(|(pod, _, lines)| Some(quoted(pod, lines, lines.last()?)));
-    let mut remedy = Remedy::new().note(
-        "Find the source of the address: a registry of the application, a DNS cache, or its configuration. Let it \
-         use the name of a Service",
-    );
+    let mut remedy = Remedy::new().step(
+        StepKind::Note,
+        "Find the source of the address: a registry of the application, a DNS cache, or its configuration",
+    )
+        .step(StepKind::Note, "Replace the address by the name of a Service there");
     remedy.steps.push(renew(
         ctx,
         owner,

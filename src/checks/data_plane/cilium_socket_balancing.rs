@@ -31,13 +31,17 @@ fn remedy(config: &ConfigMap) -> Remedy {
         Some(git) => Remedy::new().step(StepKind::ChartValue, format!("{words}; {git}")),
         None => {
             let data = serde_json::json!({"data": {HOST_ONLY: "true"}}).to_string();
-            Remedy::new().run(
-                StepKind::ChartValue,
-                format!(
-                    "{words}. Set it in Cilium's installation values too, or its next upgrade reverts it"
-                ),
-                kubectl().words("-n kube-system patch configmap cilium-config --type merge -p").arg(data),
-            )
+            Remedy::new()
+                .run(
+                    StepKind::ChartValue,
+                    words,
+                    kubectl().words("-n kube-system patch configmap cilium-config --type merge -p").arg(data),
+                )
+                .step(
+                    StepKind::ChartValue,
+                    "Set socketLB.hostNamespaceOnly=true in Cilium's installation values too, or its next upgrade \
+                     reverts it",
+                )
         }
     };
     let rollout =

@@ -145,8 +145,9 @@ fn some_unreachable(
         .evidences(said)
         .remedy(
             Remedy::new()
-                .command(
-                    "List the endpoints and their nodes; compare pods that get requests with those that get none",
+                .run(
+                    StepKind::Command,
+                    "List the endpoints and their nodes, to compare pods that get requests with those that get none",
                     slices_of(namespace, name),
                 )
                 .command(
@@ -193,8 +194,13 @@ fn broken(ctx: &Context<'_>, service: &Service, shut: &[FailingClient<'_>], key:
                     "Check the pods behind the Service, and their logs for failed requests",
                     slices_of(namespace, name),
                 )
-                .note(
-                    format!("Repair the application; if the breaker opens too early, raise {FAILURES} (default 7)"),
+                .step(
+                    StepKind::Note,
+                    "Repair the application",
+                )
+                .step(
+                    StepKind::Annotation,
+                    format!("If the breaker opens too early, raise {FAILURES} (default 7)"),
                 ),
         );
     if is_shut { finding } else { by_number(finding, failed) }
@@ -252,10 +258,12 @@ fn finding(
                     "Check the path from a client to the Service",
                     traced(from, service, shut.first().map_or("", |one| one.shut.port())),
                 )
-                .note(
-                    "Allow port 4143 of the endpoints in NetworkPolicies and firewalls; check that the proxy of \
-                     each endpoint runs and trusts the same anchors",
-                ),
+                .step(
+                    StepKind::Note,
+                    "Allow port 4143 of the endpoints in NetworkPolicies and firewalls",
+                )
+                    .step(StepKind::Note, "Check that the proxy of each endpoint runs, and that it trusts the same \
+                        anchors"),
         );
     if is_pending { finding } else { finding.severity(Severity::Warning).likely() }
 }

@@ -149,11 +149,13 @@ fn finding(ctx: &Context<'_>, owner: &Owner, reason: Reason, group: &[UnstartedC
 fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str), names: &[String]) -> Remedy {
     let remedy = Remedy::new();
     let remedy = match reason {
-        Reason::Architecture => remedy.note(
-            "Use an image for the architectures of all nodes: Linkerd's own images have amd64 and arm64, a \
-             mirror may have copied only one. Or keep the pods on nodes of the image's architecture, by a \
-             node selector on kubernetes.io/arch",
-        ),
+        Reason::Architecture => remedy.step(
+            StepKind::Note,
+            "Use an image for the architectures of all nodes: Linkerd's own images have amd64 and arm64, a mirror \
+             may have copied only one",
+        )
+            .step(StepKind::Note, "Or keep the pods on nodes of the image's architecture, by a node selector on \
+                kubernetes.io/arch"),
         Reason::Memory => remedy.step(
             StepKind::Annotation,
             "Raise the memory limit that the injector writes: config.linkerd.io/proxy-memory-limit on the \
@@ -170,12 +172,16 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str),
             )
         }
         Reason::Other => {
-            return remedy.command(
-                format!(
-                    "Read the events of the pod and remove the reason. The kubelet starts {container} again"
-                ),
-                kubectl().namespace(&owner.namespace).words("describe pod").operand(&names[0]),
-            );
+            return remedy
+                .run(
+                    StepKind::Command,
+                    "Read the events of the pod",
+                    kubectl().namespace(&owner.namespace).words("describe pod").operand(&names[0]),
+                )
+                .step(
+                    StepKind::Note,
+                    format!("Remove the reason: the kubelet then starts {container} again"),
+                );
         }
     };
     remedy.with(renew(ctx, owner, names, Needs::NewProxy, "only new pods get the new settings"))

@@ -95,8 +95,9 @@ fn finding(
     }
     if !looks_into(server, kind, namespace) {
         remedy = match homes.and_then(LabelSelector::only_labels_of_namespace) {
-            Some(labels) => remedy.command(
-                "Add the label of selected namespaces. Change the source of the Namespace too",
+            Some(labels) => remedy.run(
+                StepKind::Command,
+                "Add the label of selected namespaces (also in its source manifest)",
                 with_labels(kubectl().words("label --overwrite namespace").operand(home), &labels),
             ),
             None => remedy.note(format!(

@@ -210,16 +210,18 @@ fn cause(
             let patch = serde_json::json!([{"op": "remove", "path": path}]);
             (
                 Evidence::field(&object, format!("spec.ports[{number}].appProtocol"), &port.app_protocol),
-                Remedy::new().command(
-                    "Remove appProtocol, so that proxies detect HTTP. Or set it to http (HTTP/1) or \
-                     kubernetes.io/h2c (HTTP/2 and gRPC): any other value makes the port opaque",
+                Remedy::new().run(
+                    StepKind::Command,
+                    "Remove appProtocol, so that proxies detect HTTP",
                     kubectl()
                         .namespace(namespace)
                         .words("patch service")
                         .operand(name)
                         .words("--type=json -p")
                         .arg(patch.to_string()),
-                ),
+                )
+                    .step(StepKind::Note, "Or set it to http (HTTP/1) or kubernetes.io/h2c (HTTP/2 and gRPC): any \
+                        other value makes the port opaque"),
             )
         }
     }

@@ -202,7 +202,7 @@ fn remedy(
                     let by_operator = Operator::of_owner(ctx, owner).is_some();
                     let text = match by_operator {
                         true => format!("{text} ({ANNOTATION}: \"{list}\")"),
-                        false => format!("{text}. Change the source manifest too"),
+                        false => format!("{text} (also in its source manifest)"),
                     };
                     let patched = |target: &str| {
                         let call = kubectl().namespace(&owner.namespace).words("patch").operand(target);

@@ -58,7 +58,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], dns: Option<&Service
         let address = (*service.spec.cluster_ip)?;
         Some(Evidence::field(service.metadata.described("Service"), "spec.clusterIP", address.to_string()))
     });
-    let act = "Set dnsPolicy: ClusterFirst in the pod template. Change the source manifest too";
+    let act = "Set dnsPolicy: ClusterFirst in the pod template (also in its source manifest)";
     let remedy = match owner.restartable() {
         Some(_) => rewrite::template_with(ctx, Remedy::new(), StepKind::Command, act, owner, |workload| {
             let patch = serde_json::json!({"spec": {"template": {"spec": {"dnsPolicy": "ClusterFirst"}}}});

@@ -57,10 +57,14 @@ fn closed(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
             "Find out whether the server of the port speaks first, or whether clients open unused \
              connections, as scans do",
         )
-        .note(format!(
-            "If it speaks first, add the port to the annotation {ANNOTATION} of the pod template and \
-                 of the Services, then restart the pods"
-        ));
+        .step(
+            StepKind::Note,
+            format!(
+                "If it speaks first, add the port to the annotation {ANNOTATION} of the pod template and of the \
+                 Services"
+            ),
+        )
+                .step(StepKind::Note, "Restart the pods, which read the list when they start");
     let finding = |subject, evidence| {
         ctx.finding(
             subject,

@@ -111,9 +111,11 @@ fn finding(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod], split: &NodeSp
 
 fn remedy(failing: &[&Pod]) -> Remedy {
     let allow = "Allow TCP from pods on these nodes to pods on the other nodes, in security groups, firewalls \
-                 and routes between the node groups: ports 8080 (identity), 8086 (destination), 8090 (policy) \
-                 and 4143 (proxies). Also allow UDP and TCP port 53 of the cluster's DNS";
-    let Some(first) = failing.first() else { return Remedy::new().note(allow) };
+                 and routes: ports 8080 (identity), 8086 (destination), 8090 (policy) and 4143 (proxies)";
+    let dns = "Allow UDP and TCP port 53 of the cluster's DNS from these nodes, too";
+    let Some(first) = failing.first() else {
+        return Remedy::new().step(StepKind::Note, allow).step(StepKind::Note, dns);
+    };
     let namespace = &first.metadata.namespace;
     let log = kubectl().namespace(namespace).words("logs").operand(&first.metadata.name);
     let watch = kubectl().namespace(namespace).words("get pods -o wide --watch");
@@ -122,6 +124,7 @@ fn remedy(failing: &[&Pod]) -> Remedy {
             "Read which addresses time out in the log of one of these proxies",
             log.option("-c", PROXY_CONTAINER).words("--tail=20"),
         )
-        .note(allow)
-        .command("Wait: the proxies become ready, and no restart is needed", watch)
+        .step(StepKind::Note, allow)
+        .step(StepKind::Note, dns)
+        .run(StepKind::Command, "Wait: the proxies become ready, and no restart is needed", watch)
 }

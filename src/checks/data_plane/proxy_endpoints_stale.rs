@@ -49,8 +49,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let mut names: Vec<String> = all.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
         names.dedup();
         let mut remedy = Remedy::new()
-            .command(
-                "Check whether it persists, and whether a replica of destination is stuck",
+            .run(
+                StepKind::Command,
+                "Check whether it persists, or a replica of destination is stuck",
                 meshdoctor().words("sync --proxies").option("-n", first.metadata.namespace.as_str()),
             )
             .command(

@@ -30,8 +30,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(said)
         .remedy(
             Remedy::new()
-                .note("Find requests with the header l5d-require-id, and correct the identity that it names")
-                .note("Check that the servers are meshed"),
+                .step(
+                    StepKind::Note,
+                    "Correct the identity in the requests that have the header l5d-require-id",
+                )
+                .step(StepKind::Note, "Check that the servers are meshed"),
         )
     });
     Ok(findings.collect())

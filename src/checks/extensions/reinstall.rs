@@ -11,6 +11,9 @@ use crate::model::control_plane::CREATED_BY;
 use crate::model::managed_by::{Installer, ManagedBy, Release};
 use crate::version::Channel;
 
+/// Another tool may have installed it.
+const TOOL: &str = "the tool and ";
+
 /// Adds the step that reinstalls an extension; `why` follows its name. Reads `deployments.apps`, if
 /// available.
 pub(in crate::checks) fn reinstall(
@@ -52,19 +55,17 @@ pub(in crate::checks) fn reinstall_with(
         // The CLI installs viz from the same chart, whose objects name Helm; a real Helm release has its own
         // annotations.
         Some(Installer::Chart) => {
-            let otherwise = ". If another tool renders its chart, use that tool";
-            by_options(ctx, compared(ctx, remedy, extension, values), (extension, values), &act, otherwise)
+            by_options(ctx, compared(ctx, remedy, extension, values), (extension, values), &act, TOOL)
         }
         Some(Installer::Cli) => {
             by_options(ctx, compared(ctx, remedy, extension, values), (extension, values), &act, "")
         }
         None => {
-            let otherwise = ". If Helm installed it, upgrade its release instead";
             let remedy = match deployment {
                 Some(_) => compared(ctx, remedy, extension, values),
                 None => remedy,
             };
-            by_options(ctx, remedy, (extension, values), &act, otherwise)
+            by_options(ctx, remedy, (extension, values), &act, TOOL)
         }
     }
 }
@@ -72,8 +73,8 @@ pub(in crate::checks) fn reinstall_with(
 /// The instruction to compare the manifests of an extension with the cluster before they are applied.
 pub(in crate::checks) fn preview_text(extension: Extension) -> String {
     format!(
-        "Preview the change. If the diff removes options that were set at installation of {extension}, add them with \
-         --set KEY=VALUE, in the next step too"
+        "Preview the change: if the diff removes options that {extension} was installed with, pass them with --set \
+         KEY=VALUE, also in the next step"
     )
 }
 
@@ -86,18 +87,18 @@ fn compared(ctx: &Context<'_>, remedy: Remedy, extension: Extension, values: &[A
     )
 }
 
-/// Adds the step that installs the extension with the CLI; `otherwise` follows as a sentence.
+/// Adds the step that installs the extension with the CLI; `tool` names other tools.
 fn by_options(
     ctx: &Context<'_>,
     remedy: Remedy,
     (extension, values): (Extension, &[Arg]),
     act: &str,
-    otherwise: &str,
+    tool: &str,
 ) -> Remedy {
     let version = created_by(ctx, extension);
     // The step states the release of the CLI, if it is known.
     let with = if version.is_some() { "" } else { ", with the linkerd CLI of the installed release" };
-    let text = format!("{act}{with}, with the options of its installation{otherwise}");
+    let text = format!("{act}{with}, with {tool}the options of its installation");
     let command = by_cli(ctx, extension, values, kubectl().words("apply -f -"));
     remedy.command(text, command)
 }

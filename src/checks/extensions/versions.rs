@@ -110,8 +110,9 @@ fn retagged<'a>(
     let finding = |((owner, said), pods): (&(crate::model::owners::Owner, String), &Vec<&Pod>)| {
         let names = names(pods);
         let object = format!("Pod {}/{}", owner.namespace, names[0]);
-        let steps = Remedy::new().note(
-            "Do nothing if this image is intended; tag it with the release if `linkerd check` has to pass",
+        let steps = Remedy::new().step(
+            StepKind::Note,
+            "If `linkerd check` has to pass, tag this image with the release (nothing is needed otherwise)",
         );
         ctx.finding(owner.subject(names), message.clone())
             .parameter("retagged")

@@ -168,9 +168,10 @@ fn set_privileges(ctx: &Context<'_>) -> Option<(&'static str, &'static str)> {
 
 /// linkerd-cni does not help on Autopilot: it writes to the node's file system, which Autopilot forbids.
 fn autopilot() -> Remedy {
-    Remedy::new().command(
-        "Allow NET_ADMIN for workloads of the Autopilot cluster. linkerd-cni is not an alternative, because \
-         Autopilot allows no pod access to its node's directories",
+    Remedy::new().run(
+        StepKind::Command,
+        "Allow NET_ADMIN for workloads of the Autopilot cluster. linkerd-cni cannot replace it: Autopilot allows no \
+         pod access to the node's directories",
         program("gcloud")
             .words("container clusters update")
             .arg(Arg::placeholder("CLUSTER"))

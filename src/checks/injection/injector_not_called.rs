@@ -248,7 +248,7 @@ fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedO
     let mut remedy = match clause {
         Clause::Of { key, .. } if AKS_LABELS.contains(&key.as_str()) => remedy.note(
             "If the label must stay and AKS's admissions enforcer added the condition, set the annotation \
-             admissions.enforcer/disabled: \"true\" on the MutatingWebhookConfiguration, and remove the \
+             admissions.enforcer/disabled: \"true\" on the MutatingWebhookConfiguration, before you remove the \
              condition from it",
         ),
         _ => remedy,

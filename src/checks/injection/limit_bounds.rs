@@ -252,7 +252,7 @@ fn remedy(ctx: &Context<'_>, rules: &Rules<'_>, fault: &LimitFault, affected: &A
     if is_for_namespace && rules.admission.namespace(namespace).is_some() {
         remedy = remedy.run(
             StepKind::Annotation,
-            "Set an amount within the LimitRange for the proxies of the namespace. Change the source manifest too",
+            "Set an amount within the LimitRange for the proxies of the namespace (also in its source manifest)",
             kubectl()
                 .words("annotate --overwrite namespace")
                 .operand(namespace)

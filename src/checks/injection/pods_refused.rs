@@ -320,11 +320,14 @@ fn cause_removed(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> R
             format!("Set the requests and limits that the quota requires of each container: {lacking}"),
             in_namespace().words("describe resourcequota").operand(quota),
         ),
-        Refusal::UsedUp { quota } => Remedy::new().command(
-            "Check what uses the quota, and raise it or free some of it",
+        Refusal::UsedUp { quota } => Remedy::new().run(
+            StepKind::Command,
+            "Check what uses the quota",
             in_namespace().words("describe resourcequota").operand(quota),
-        ),
-        Refusal::LimitRange => Remedy::new().command(
+        )
+            .step(StepKind::Note, "Raise the quota, or free some of it"),
+        Refusal::LimitRange => Remedy::new().run(
+            StepKind::Command,
             "Compare the containers' requests and limits with the LimitRange",
             in_namespace().words("describe limitrange"),
         ),
@@ -346,13 +349,15 @@ fn cause_removed(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> R
                 "Change the pod template as the answer requires, or exclude the workload from the webhook",
             ),
         },
-        Refusal::Uncalled { trouble: Trouble::Bundle, .. } => Remedy::new().command(
-            "Find the webhook that the answer names, and let its tool (cert-manager, or a Job of its chart) fill in \
-             the caBundle",
+        Refusal::Uncalled { trouble: Trouble::Bundle, .. } => Remedy::new().run(
+            StepKind::Command,
+            "Let the tool of the webhook that the answer names (cert-manager, or a Job of its chart) fill in the \
+             caBundle",
             kubectl().words("get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
         ),
-        Refusal::Uncalled { .. } => Remedy::new().command(
-            "Find the webhook that the answer names, and repair its server",
+        Refusal::Uncalled { .. } => Remedy::new().run(
+            StepKind::Command,
+            "Repair the server of the webhook that the answer names",
             kubectl().words("get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
         ),
         Refusal::ServiceAccount => Remedy::new().command(

@@ -217,9 +217,10 @@ fn decide(ctx: &Context<'_>) -> Remedy {
     let log = kubectl().namespace(&ctx.namespaces().control_plane).words(
         "logs -l linkerd.io/control-plane-component=proxy-injector -c proxy-injector --tail=-1 --since=1h",
     );
-    Remedy::new().command(
-        "Look for pods that the injector received. If its log lists any, the network is not at fault: only restart the \
-         workloads",
+    Remedy::new().run(
+        StepKind::Command,
+        "Look for pods that the injector received: if its log lists any, the network is not at fault, and only the \
+         restart of the workloads is needed",
         log.pipe(program("grep").arg("received pod/")),
     )
 }

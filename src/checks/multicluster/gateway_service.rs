@@ -216,7 +216,7 @@ fn probe(service: &Service, pod: &Pod) -> Option<Fault> {
             remedy: Remedy::new()
                 .run(
                     StepKind::Annotation,
-                    format!("Set {key}: {right:?}. Change the values of the multicluster chart too"),
+                    format!("Set {key}: {right:?} (also in the values of the multicluster chart)"),
                     annotate.arg(format!("{key}={right}")),
                 )
                 .note("If a cluster was linked meanwhile, create its Link again"),
@@ -244,7 +244,8 @@ fn mode(pod: &Pod, deployment: Option<&Workload>) -> Option<Fault> {
     if set.and_then(go_bool) == Some(true) {
         return None;
     }
-    let act = format!("Set {ENABLE}: \"true\" in the pod template. Change the source manifest too");
+    let pod_name = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let act = format!("Set {ENABLE}: \"true\" in the pod template (also in its source manifest)");
     let remedy = match deployment {
         Some(deployment) => {
             let annotations = json!({"annotations": {ENABLE: "true"}});
@@ -294,8 +295,8 @@ fn identity(service: &Service, pod: &Pod) -> Option<Fault> {
         remedy: Remedy::new()
             .run(
                 StepKind::Annotation,
-                "If the pods run with the intended ServiceAccount, name their identity. Change the values of the \
-                 multicluster chart too",
+                "If the pods run with the intended ServiceAccount, name their identity (also in the values of the \
+                 multicluster chart)",
                 kubectl()
                     .namespace(namespace)
                     .words("annotate --overwrite service")
@@ -361,7 +362,8 @@ fn denied(service: &Service, pod: &Pod, policies: &Policies<'_>) -> Option<Fault
         network_policies::kind_names(by),
         whats.join(" and ")
     );
-    let words = "Allow all sources at these ports of the gateway. Its policies still require a mesh identity for calls";
+    let words = "Allow all sources at these ports of the gateway. Its policies still require a mesh identity for \
+        calls";
     Some(Fault {
         parameter: "network-policy",
         severity: Severity::Error,

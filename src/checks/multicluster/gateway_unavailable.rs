@@ -207,7 +207,7 @@ impl<'a> Gateways<'a> {
             .evidence(Evidence::field(&object, "spec.template.metadata.labels", pairs(labels)))
             .evidence(evidence(&self.exported));
         let act =
-            "Let the Service select the gateway's pods, as the chart does. Change the source manifest too";
+            "Let the Service select the gateway's pods, as the chart does (also in its source manifest)";
         finding.remedy(match labels.get("app") {
             Some(app) => {
                 let selector = json!([{"op": "add", "path": "/spec/selector", "value": {"app": app}}]);
@@ -315,8 +315,9 @@ impl<'a> Gateways<'a> {
         }
         match self.deployment(service) {
             None => reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which creates the gateway"),
-            Some(deployment) if deployment.spec.replicas == Some(0) => Remedy::new().command(
-                "Scale the gateway up. Change the source manifest too",
+            Some(deployment) if deployment.spec.replicas == Some(0) => Remedy::new().run(
+                StepKind::Command,
+                "Scale the gateway up (also in its source manifest)",
                 kubectl()
                     .namespace(namespace)
                     .words("scale --replicas 1")

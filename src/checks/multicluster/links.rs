@@ -240,8 +240,7 @@ pub(in crate::checks) fn link_again_with(
     };
     remedy.command(
         format!(
-            "Create the link again with the linkerd {cli}, the context of the other \
-             cluster, and the options that it was created with{before}{git}"
+            "Create the link again with the linkerd {cli} and the options that it was created with{before}{git}"
         ),
         match release {
             Some(_) => guarded(release, line),
@@ -267,8 +266,7 @@ pub(super) fn deleted_again(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         call.option("--cluster-name", Arg::placeholder("CLUSTER_NAME")).pipe(kubectl().words("apply -f -"));
     remedy.command(
         format!(
-            "Create each earlier link again, as its objects are deleted with the CRD: with the context of the other \
-             cluster, its name, and the options of the link{before}"
+            "Create each earlier link again with its options, because its objects were deleted with the CRD{before}"
         ),
         line,
     )

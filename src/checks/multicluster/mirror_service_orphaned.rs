@@ -93,7 +93,8 @@ fn without_member(ctx: &Context<'_>, service: &Service, members: &[&str]) -> Fin
     ctx.finding(
         subject,
         format!(
-            "no member of the federated service exists: {} is neither a Service of its namespace nor NAME@CLUSTER of a \
+            "no member of the federated service exists: {} is neither a Service of its namespace nor NAME@CLUSTER \
+             of a \
              Link. Calls to it fail",
             members.join(", ")
         ),
@@ -102,8 +103,9 @@ fn without_member(ctx: &Context<'_>, service: &Service, members: &[&str]) -> Fin
     .parameter("members")
     .fails_rows([])
     .evidences(seen)
-    .remedy(Remedy::new().note(
-        "Create the missing Service or Link. Label the Services of all clusters with \
+    .remedy(Remedy::new().step(
+        StepKind::Note,
+        "Create the missing Service or Link, and label the Services of all clusters with \
          mirror.linkerd.io/federated=member: their controllers then write the members",
     ))
 }

@@ -141,8 +141,9 @@ fn remedy(ctx: &Context<'_>, service: &Service, marks: &[Mark<'_>]) -> Remedy {
     let remedy = match by_label {
         true => Remedy::new().note(
             "In the ConfigMap argocd-cm of this cluster's Argo CD, set application.resourceTrackingMethod to \
-             annotation, then sync its Applications: Argo CD then ignores copied labels",
-        ),
+             annotation: Argo CD then ignores copied labels",
+        )
+            .step(StepKind::Note, "Then sync the Applications of this Argo CD"),
         false => Remedy::new(),
     };
     remedy.note(
@@ -170,7 +171,7 @@ fn excluded(ctx: &Context<'_>, service: &Service, marks: &[Mark<'_>]) -> Remedy 
                 Mark::Annotation(_) => "localServiceMirror.excludedAnnotations",
             };
             let text = format!(
-                "In the values of the multicluster chart, add {} to {value}, a list separated by commas, and apply it",
+                "In the values of the multicluster chart, add {} to {value}, a list separated by commas",
                 mark.key()
             );
             remedy.step(StepKind::ChartValue, text)

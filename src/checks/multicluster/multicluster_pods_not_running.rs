@@ -52,8 +52,9 @@ fn without_pod(ctx: &Context<'_>, deployment: &Workload) -> Finding {
     let target = format!("deployment/{name}");
     let namespaced = || kubectl().namespace(namespace);
     let remedy = if is_scaled {
-        Remedy::new().command(
-            "Scale it up. Change localServiceMirror.replicas in the values of the multicluster chart too",
+        Remedy::new().run(
+            StepKind::Command,
+            "Scale it up (also localServiceMirror.replicas in the values of the multicluster chart)",
             namespaced().words("scale --replicas 1").operand(target),
         )
     } else {

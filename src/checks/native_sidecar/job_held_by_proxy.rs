@@ -250,23 +250,26 @@ fn continued(remedy: Remedy, namespace: &str) -> Remedy {
     remedy
         .run(
             StepKind::Note,
-            "Check the status of the hook's release. If Helm still runs, it continues without the Job; if the release \
-             has failed, run the Helm command again",
+            "Check the status of the hook's release. If Helm still runs, it continues without the Job",
             helm().words("list --deployed --failed --pending"),
         )
-        .command(
-            "If the status is pending-upgrade or pending-rollback and Helm no longer runs, return to the last revision \
-             that was deployed, and then run the Helm command again: Helm refuses it while the release is pending",
+        .step(StepKind::Note, "If the release has failed, run the Helm command again")
+        .run(
+            StepKind::Command,
+            "If the status is pending-upgrade or pending-rollback and Helm no longer runs, return to the last \
+             revision \
+             that was deployed: Helm refuses every other command meanwhile",
             Command::lines([
                 helm().words("history").operand(release()),
                 helm().words("rollback").operand(release()).operand(Arg::placeholder("REVISION")),
             ]),
         )
-        .command(
-            "If the status is pending-install and Helm no longer runs, remove the release with its objects, and then \
-             install it again",
+        .run(
+            StepKind::Command,
+            "If the status is pending-install and Helm no longer runs, remove the release with its objects",
             helm().words("uninstall").operand(release()),
         )
+        .step(StepKind::Note, "If you removed the release or returned to a revision, run the Helm command again")
 }
 
 /// Adds the step that ends the hanging pod.

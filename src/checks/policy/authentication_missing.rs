@@ -149,9 +149,9 @@ fn remedy(
             set(Kind::AuthorizationPolicy, &policy.metadata, operations),
         );
     }
-    remedy.command(
-        "Create the missing object, or correct the reference. A reference to another namespace needs the \
-             namespace",
+    remedy.run(
+        StepKind::Command,
+        "Create the missing object, or correct the reference (to another namespace, it needs the namespace)",
         on("edit", Kind::AuthorizationPolicy, &policy.metadata),
     )
 }

@@ -16,7 +16,7 @@ pub(super) fn account(server: &Meta, (namespace, account): (&str, &str)) -> Line
 }
 
 /// The command that authorizes the kubelet's requests of one path, from the networks of the nodes.
-pub(super) fn probe(server: &Meta, path: &str) -> Line {
+pub(super) fn probe(server: &Meta, path: &str) -> Vec<Line> {
     let name = format!("{}-probes", server.name);
     let parent = json!({"group": GROUP, "kind": "Server", "name": server.name});
     let matched = json!([{"path": {"type": "Exact", "value": path}, "method": "GET"}]);
@@ -28,25 +28,34 @@ pub(super) fn probe(server: &Meta, path: &str) -> Line {
         json!({"parentRefs": [parent], "rules": [{"matches": matched}]}),
     );
     let target = json!({"group": GROUP, "kind": "HTTPRoute", "name": name});
-    from_network(format!("{route}\n"), server, &name, &target, "NODE_NETWORK")
+    from_network(Some(&route), server, &name, &target, "NODE_NETWORK")
 }
 
 /// The command that authorizes a network, which the reader fills in as `network`, for all requests to a Server. `who`
 /// ends the names of the objects.
-pub(super) fn network(server: &Meta, who: &str, network: &'static str) -> Line {
+pub(super) fn network(server: &Meta, who: &str, network: &'static str) -> Vec<Line> {
     let target = json!({"group": GROUP, "kind": "Server", "name": server.name});
-    from_network(String::new(), server, &format!("{}-{who}", server.name), &target, network)
+    from_network(None, server, &format!("{}-{who}", server.name), &target, network)
 }
 
-/// Applies objects, and then the policy for a target that requires a network, which the reader fills in.
-fn from_network(objects: String, server: &Meta, name: &str, target: &Value, mark: &'static str) -> Line {
+/// Applies the network, which the reader fills in, the route, and then the policy for a target that requires the
+/// network.
+/// Without the network, the policy authorizes no client.
+fn from_network(
+    route: Option<&Value>,
+    server: &Meta,
+    name: &str,
+    target: &Value,
+    mark: &'static str,
+) -> Vec<Line> {
     let reference = json!({"group": GROUP, "kind": "NetworkAuthentication", "name": name});
     let policy = policy(&server.namespace, name, target, &reference);
     let networks = json!({"networks": [{"cidr": mark}]});
     let networks = object(&server.namespace, "v1alpha1", "NetworkAuthentication", name, networks).to_string();
     let (before, after) = networks.split_once(mark).unwrap_or_default();
-    let text = Arg::from(format!("{objects}{policy}\n{before}")).then(Arg::placeholder(mark));
-    applied(text.then(Arg::from(after.to_owned())))
+    let text = Arg::from(before.to_owned()).then(Arg::placeholder(mark)).then(Arg::from(after.to_owned()));
+    let route = route.map(|route| applied(route.to_string()));
+    [applied(text)].into_iter().chain(route).chain([applied(policy.to_string())]).collect()
 }
 
 fn object(namespace: &str, version: &str, kind: &str, name: &str, spec: Value) -> Value {

@@ -190,8 +190,8 @@ fn finding(ctx: &Context<'_>, (owner, caller): &(Owner, Caller), one: &DenyingPo
         TakenBy::Default(_) => None,
     };
     let remedy = match one.ports.values().map(of_server).collect::<Option<Vec<_>>>() {
-        Some(commands) => remedy.command(act, Command::lines(commands)),
-        None => remedy.note(act),
+        Some(commands) => remedy.run(StepKind::Command, act, Command::lines(commands.concat()).whole()),
+        None => remedy.step(StepKind::Note, act),
     };
     let pod = ctx
         .optional_list::<Pod>()

@@ -69,8 +69,9 @@ pub(super) fn meshed_pods<'a>(
 pub(super) fn to_services(ctx: &Context<'_>) -> Remedy {
     let why = "so that requests go to the Service, and its proxy selects the pod";
     match defined::<EnvoyProxy>(ctx) {
-        Ok([proxy]) => Remedy::new().command(
-            format!("Set routingType: Service in the EnvoyProxy, {why}. Change the source manifest too"),
+        Ok([proxy]) => Remedy::new().run(
+            StepKind::Command,
+            format!("Set routingType: Service in the EnvoyProxy, {why} (also in its source manifest)"),
             set(Kind::EnvoyProxy, &proxy.metadata, [put("/spec/routingType", "Service")]),
         ),
         _ => Remedy::new().note(format!(

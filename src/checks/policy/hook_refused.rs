@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use super::authorize;
 use super::survey::{rule_of, survey};
-use crate::checks::prelude::*;
+use crate::checks::{Context, Judgement};
+use crate::command::Command;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, Probed, Protocol, TakenBy, http_probe};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::Container;
@@ -83,7 +86,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, request: &Request, refused: &Denied
                  NetworkAuthentication of the nodes' addresses",
                 server.metadata.name
             ),
-            authorize::probe(&server.metadata, path),
+            Command::lines(authorize::probe(&server.metadata, path)).whole(),
         ),
         TakenBy::Server(_) | TakenBy::Default(_) => Remedy::new().note(
             "Use an exec hook instead, which the proxy does not see, or authorize the nodes' addresses on the port \

@@ -418,12 +418,18 @@ fn is_optional(ctx: &Context<'_>, there: &There<'_>, policy: &Meta, (namespace, 
 /// reverts that.
 fn name_clients(policy: &Meta) -> Remedy {
     match policy.label(EXTENSION_LABEL) {
-        Some(extension) => Remedy::new().note(format!(
-            "Create your own AuthorizationPolicy with the same target and the clients' ServiceAccount. \
-                 The chart of {extension} overwrites this one"
-        )),
-        None => Remedy::new()
-            .command("Name the ServiceAccount of the clients", on("edit", Kind::AuthorizationPolicy, policy)),
+        Some(extension) => Remedy::new().step(
+            StepKind::Note,
+            format!(
+                "Create your own AuthorizationPolicy with the same target and the clients' ServiceAccount, because \
+                 the chart of {extension} overwrites this one"
+            ),
+        ),
+        None => Remedy::new().run(
+            StepKind::Command,
+            "Name the ServiceAccount of the clients",
+            on("edit", Kind::AuthorizationPolicy, policy),
+        ),
     }
 }
 

@@ -152,8 +152,8 @@ impl<'a> Entry<'a> {
     /// The steps that make the controller use the address of the Service. `authority`: the full name and the port of
     /// the Service, for a controller in ingress mode.
     pub(super) fn use_service(&self, caller: &Caller<'_>, to: &Meta, authority: Option<&str>) -> Remedy {
-        let act = "Configure the controller to send requests to the Service; its proxy then selects the pod. Change \
-             the source manifest too";
+        let act = "Let the controller send requests to the Service (also in its source manifest): its proxy then \
+            selects the pod";
         let (namespace, service) = self.to();
         let name = self.meta().name.as_str();
         let command = match (self, caller.of.upstream) {

@@ -70,8 +70,9 @@ fn finding(ctx: &Context<'_>, owner: &Owner, one: &Unprotected<'_>, down: &[Evid
         .evidences(down.iter().cloned())
         .remedy(
             Remedy::new()
-                .command(
-                    "Check why the policy controller is not ready, and repair it",
+                .run(
+                    StepKind::Command,
+                    "Find out why the policy controller is not ready",
                     kubectl()
                         .namespace(home)
                         .words("describe pods")

@@ -68,7 +68,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The differences of two answers: the property, and both values.
 fn differences(said: &InboundAnswer, now: &InboundAnswer) -> Vec<(&'static str, String, String)> {
-    let list = |of: &[String]| if of.is_empty() { "nobody".to_owned() } else { of.join(", ") };
+    let list = |of: &[String]| if of.is_empty() { "no policy".to_owned() } else { of.join(", ") };
     let none = |of: &[String]| if of.is_empty() { "none".to_owned() } else { of.join(", ") };
     let pairs = [
         ("taken by", said.server.clone(), now.server.clone()),

@@ -42,10 +42,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "Check which clients are authorized now",
                     meshdoctor().words("policy").arg(target.unwrap_or_default()),
                 )
-                .note(
-                    "If these clients should have access, add them to an AuthorizationPolicy. If the port does \
-                     not serve HTTP, correct proxyProtocol of its Server",
-                ),
+                .step(
+                    StepKind::Note,
+                    "If these clients should have access, add them to an AuthorizationPolicy",
+                )
+                .step(StepKind::Note, "If the port does not serve HTTP, correct proxyProtocol of its Server"),
         )
     });
     Ok(findings.collect())

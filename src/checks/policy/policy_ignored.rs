@@ -245,13 +245,13 @@ fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> 
                 Protocol::Grpc => serve_grpc_as_http(server),
                 _ => Remedy::new().command(
                     format!(
-                        "If the port of Server {} speaks {}, set its proxyProtocol accordingly. Otherwise use a \
-                         route of the matching kind",
+                        "If the port of Server {} speaks {}, set its proxyProtocol accordingly",
                         server.name,
                         if of_grpc { "gRPC" } else { "HTTP/1 or HTTP/2" }
                     ),
                     on("edit", Kind::Server, server),
-                ),
+                )
+                        .step(StepKind::Note, "Otherwise use a route of the matching kind"),
             })
         })
         .collect()

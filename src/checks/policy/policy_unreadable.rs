@@ -6,10 +6,13 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 
 use super::apply_refused::is_refused;
-use super::survey::{Survey, about, each, existing, field, mend_or_delete, on, with_noun};
-use crate::checks::prelude::*;
+use super::survey::{
+    Survey, about, each, existing, field, mend_or_delete, on, removal, set, test, with_noun,
+};
 use crate::checks::reported::{log_of, logged, reported};
-use crate::command::meshdoctor;
+use crate::checks::{Context, Judgement};
+use crate::command::{Call, meshdoctor};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::model::installed::COMPONENT;
 use crate::model::policy::{Ignored, OutboundIndex, OutboundObjects, is_of_the_mesh};
 use crate::objects::{EgressNetwork, POLICY_CONTROLLER, Route, RouteFilter};
@@ -18,7 +21,7 @@ use crate::objects::{EgressNetwork, POLICY_CONTROLLER, Route, RouteFilter};
 const CONTAINER: &str = "policy";
 /// The row of `mesh-logs.yaml` for objects that it cannot list.
 const ROW: &str = "watch-unreadable";
-const MEND: &str = "Correct the field";
+const MEND: &str = "Correct the value that the message names";
 /// The policy controller writes the status of a route within seconds.
 const WRITTEN_WITHIN: SignedDuration = SignedDuration::from_mins(1);
 
@@ -47,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let (message, severity) = consequence(one.kind, name, &one.why, others);
         let remedy = match one.kind {
             Kind::HTTPRoute | Kind::GRPCRoute => {
-                of_the_gateway_api((one.kind, &meta), &one.why, voids, of_gateways)
+                of_the_gateway_api((one.kind, &meta, survey.route_of(one)), &one.why, voids, of_gateways)
             }
             kind => mend_or_delete(kind, &meta, MEND),
         };
@@ -71,7 +74,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The field that cannot be read, if the reason quotes its value; otherwise the reason.
 fn quoted(survey: &Survey<'_>, one: &Ignored<'_>, object: String) -> Evidence {
     let value = || one.why.split('"').nth(1);
-    if one.why.starts_with("proxyProtocol ")
+    if one.why.starts_with("protocol ")
         && let Some(value) = value()
     {
         return Evidence::field(object, "spec.proxyProtocol", value);
@@ -205,29 +208,54 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
 }
 
 /// Such a route may be valid for a Gateway that supports more than Linkerd does.
-fn of_the_gateway_api((kind, meta): (Kind, &Meta), why: &str, voids: bool, of_gateways: bool) -> Remedy {
+fn of_the_gateway_api(
+    (kind, meta, route): (Kind, &Meta, Option<&Route>),
+    why: &str,
+    voids: bool,
+    of_gateways: bool,
+) -> Remedy {
     let filter = why.split_once("filter type \"").and_then(|(_, rest)| rest.split('"').next());
     let part = filter.map_or_else(
         || "the part that the message names".to_owned(),
         |filter| format!("the {filter} filter"),
     );
-    let further = match (voids, of_gateways) {
-        (true, true) => ". Until the upgrade, configure it in the Gateway's own policy",
-        (true, false) => ". Until the upgrade, put filters for the Gateway into a separate route",
-        (false, _) => ", and put filters for the Gateway into a separate route",
+    let instead = match (voids, of_gateways) {
+        (true, true) => "Until the upgrade, configure it in the Gateway's own policy",
+        (true, false) => "Until the upgrade, put filters for the Gateway into a separate route",
+        (false, _) => "Put filters for the Gateway into a separate route",
     };
-    let act = format!("Remove {part} from the route{further}");
-    let remedy = Remedy::new().command(act, on("edit", kind, meta));
+    let removed = route.zip(filter).and_then(|(route, filter)| without_filter(kind, route, filter));
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            format!("Remove {part} from the route"),
+            removed.unwrap_or_else(|| on("edit", kind, meta)),
+        )
+        .step(StepKind::Note, instead);
     if !voids {
         return remedy;
     }
-    let upgrade = "Upgrade to edge-26.1.2 or later (2.20), which ignores only this route and reads the others. \
-                   This command prints the plan";
-    let upgrade = match filter {
-        Some(_) => {
-            format!("{upgrade}. Before edge-26.4.4, its webhook refuses changes of a route with this filter")
+    remedy.run(
+        StepKind::Note,
+        "Upgrade to edge-26.1.2 or later (2.20), which ignores only this route and reads the others (the command \
+         prints the plan)",
+        meshdoctor().words("check --to 2.20 -o plan"),
+    )
+}
+
+/// The command that removes the filters of a type from the rules of a route; `None` if a backend has one, too.
+fn without_filter(kind: Kind, route: &Route, filter: &str) -> Option<Call> {
+    let is_it = |one: &RouteFilter| one.kind == filter;
+    let mut operations = Vec::new();
+    for (at, rule) in route.spec.rules.iter().enumerate() {
+        if rule.backend_refs.iter().any(|backend| backend.filters.iter().any(is_it)) {
+            return None;
         }
-        None => upgrade.to_owned(),
-    };
-    remedy.run(StepKind::Note, upgrade, meshdoctor().words("check --to 2.20 -o plan"))
+        // From the last one on: a removal moves the items after it.
+        for (of, _) in rule.filters.iter().enumerate().rev().filter(|(_, one)| is_it(one)) {
+            let path = format!("/spec/rules/{at}/filters/{of}");
+            operations.extend([test(format!("{path}/type"), filter), removal(path)]);
+        }
+    }
+    (!operations.is_empty()).then(|| set(kind, &route.metadata, operations))
 }

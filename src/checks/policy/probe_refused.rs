@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use super::authorize;
 use super::survey::{field, on, rule_of, survey};
-use crate::checks::prelude::*;
+use crate::checks::{Context, Judgement};
+use crate::command::{Command, kubectl};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::events;
 use crate::model::policy::{
     Client, Entry, Inbound, Probed, Protocol, TakenBy, http_probe, listed_ports, probes_of,
@@ -276,11 +278,12 @@ fn effect(
             format!("The kubelet's probe {asks} on port {port} {gets}: {because}"),
             match (inbound.taken_by, probed) {
                 (TakenBy::Server(server), Probed::Http(path, false)) if is_routed => {
-                    Remedy::new().command(step, authorize::probe(&server.metadata, path))
+                    let lines = authorize::probe(&server.metadata, path);
+                    Remedy::new().run(StepKind::Command, step, Command::lines(lines).whole())
                 }
                 (TakenBy::Server(server), Probed::Grpc) => {
-                    let command = authorize::network(&server.metadata, "probes", "NODE_NETWORK");
-                    Remedy::new().command(step, command)
+                    let lines = authorize::network(&server.metadata, "probes", "NODE_NETWORK");
+                    Remedy::new().run(StepKind::Command, step, Command::lines(lines).whole())
                 }
                 _ => Remedy::new().note(step),
             },

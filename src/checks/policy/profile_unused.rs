@@ -151,11 +151,14 @@ fn without_address(ctx: &Context<'_>, meta: &Meta, service: &Service) -> Finding
         .evidence(field(Kind::ServiceProfile, meta, "metadata.name", meta.name.as_str()))
         .remedy(
             Remedy::new()
-                .note(
-                    "For clients that need no single pod, create a Service with a ClusterIP for the same pods, let \
-                     them call it, and create the profile with its name",
+                .step(
+                    StepKind::Note,
+                    "For clients that need no single pod, create a Service with a ClusterIP for the same pods",
                 )
-                .command(
+                    .step(StepKind::Note, "Let these clients call that Service").step(StepKind::Note, "Create the \
+                        profile with the name of that Service")
+                .run(
+                    StepKind::Command,
                     format!("Then delete ServiceProfile {}", meta.name),
                     on("delete", Kind::ServiceProfile, meta),
                 ),

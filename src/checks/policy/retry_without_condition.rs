@@ -83,7 +83,7 @@ fn replacing(ctx: &Context<'_>, (kind, meta): (Kind, &Meta), parent: &Meta, cond
         parent.namespace, parent.name
     );
     let set = on("annotate --overwrite", kind, meta).operand(format!("{condition}={value}"));
-    let act = format!("Repeat {condition} of the Service on the route. Change the source manifest too");
+    let act = format!("Repeat {condition} of the Service on the route (also in its source manifest)");
     about(ctx, kind, meta, message)
         .parameter("replaced")
         .evidences(written(kind, meta))

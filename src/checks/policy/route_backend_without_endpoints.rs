@@ -148,9 +148,10 @@ fn without_share(route: &Route, lost: &Lost<'_>) -> Vec<serde_json::Value> {
 }
 
 fn by_name(kind: Kind, route: &Meta) -> Remedy {
-    Remedy::new().command(
-        "Name the intended Service in backendRefs, with its namespace. A host outside of the cluster cannot \
-         be a backend",
+    Remedy::new().run(
+        StepKind::Command,
+        "Name the intended Service in backendRefs, with its namespace (a host outside of the cluster cannot be a \
+         backend)",
         on("edit", kind, route),
     )
 }

@@ -4,9 +4,10 @@
 use super::backend_policy::behind;
 use super::backends::{attached, service_of};
 use super::server_http_on_tls_port::{describe, is_https, probed};
-use super::survey::{Survey, about, existing, field, on, survey};
-use crate::checks::prelude::*;
-use crate::objects::{EgressNetwork, ParentRef, Route, ServicePort};
+use super::survey::{Survey, about, existing, field, removal, set, survey, test};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::objects::{EgressNetwork, Kind, ParentRef, Route, Service, ServicePort};
 
 /// The port of HTTPS.
 const HTTPS: i64 = 443;
@@ -126,10 +127,13 @@ fn on_network(ctx: &Context<'_>, (kind, route): (Kind, &Route), parent: &ParentR
         (_, false) => "the route has no effect on https:// calls".to_owned(),
     };
     let message = format!("Port 443 mostly carries TLS, in which proxies see no requests: {effect}");
+    let at = route.spec.parent_refs.iter().position(|one| std::ptr::eq(one, parent))?;
+    let path = format!("/spec/parentRefs/{at}");
     let remedy = Remedy::new()
-        .command(
-            "Remove the parent with port 443 from the route; it precedes a TLSRoute",
-            on("edit", kind, &route.metadata),
+        .run(
+            StepKind::Command,
+            "Remove the parent with port 443 from the route, which takes precedence over a TLSRoute",
+            set(kind, &route.metadata, [test(format!("{path}/name"), name), removal(path)]),
         )
         .note(format!(
             "Then attach a TLSRoute with its hostnames to port 443 of EgressNetwork {name}: proxies read the \

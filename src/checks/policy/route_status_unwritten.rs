@@ -36,8 +36,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             Subject::object(Kind::Lease, namespace, LEASE),
-            "no policy controller holds the Lease for writing statuses. New or changed routes and policies \
-             are never accepted and have no effect, although the controller is ready",
+            "no policy controller holds the Lease for writing statuses. New routes are never accepted and have no \
+             effect, although the controller is ready",
         )
         .evidence(Evidence::field(
             format!("Lease {namespace}/{LEASE}"),

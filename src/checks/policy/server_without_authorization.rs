@@ -158,16 +158,15 @@ fn finding(
 fn remedy(meta: &Meta, has_access_policy: Option<bool>) -> Remedy {
     const WRITE: &str = "Write an AuthorizationPolicy for the Server's clients";
     if has_access_policy == Some(false) {
-        return Remedy::new().note(format!(
-            "{WRITE}. To restore connections at once, delete Server {} until then",
-            meta.name
-        ));
-    }
-    let mut then =
-        "Write an AuthorizationPolicy for the clients in the log, then set accessPolicy back to deny"
-            .to_owned();
-    if has_access_policy.is_none() {
-        then.push_str(". Releases before 2.16 have no access policy: delete the Server until then");
+        return Remedy::new()
+            .step(
+                StepKind::Note,
+                format!(
+                    "To restore connections at once, delete Server {} until an AuthorizationPolicy exists",
+                    meta.name
+                ),
+            )
+            .step(StepKind::Note, WRITE);
     }
     let audit = kubectl()
         .namespace(&meta.namespace)
@@ -175,11 +174,21 @@ fn remedy(meta: &Meta, has_access_policy: Option<bool>) -> Remedy {
         .operand(&meta.name)
         .words("--type=merge -p")
         .arg(serde_json::json!({"spec": {"accessPolicy": "audit"}}).to_string());
-    Remedy::new()
-        .command(
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
             "Set the Server to audit: all clients may connect, and the proxies log connections that no policy \
              authorizes",
             audit,
         )
-        .note(then)
+        .step(StepKind::Note, "Write an AuthorizationPolicy for the clients in the log")
+        .step(StepKind::Note, "Set accessPolicy of the Server back to deny");
+    match has_access_policy {
+        Some(_) => remedy,
+        None => remedy.step(
+            StepKind::Note,
+            "With a release before 2.16, which has no access policy, delete the Server until the AuthorizationPolicy \
+             exists",
+        ),
+    }
 }

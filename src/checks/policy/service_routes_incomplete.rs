@@ -156,8 +156,9 @@ fn without_hosts(kind: RouteKind, route: &Route) -> Remedy {
         false => Remedy::new(),
     };
     let removed = json!([{"op": "remove", "path": "/spec/hostnames"}]).to_string();
-    remedy.command(
-        "Remove the host names from the route. If its clients only call those hosts, leave them",
+    remedy.run(
+        StepKind::Command,
+        "Remove the host names from the route (leave them if its clients only call those hosts)",
         on("patch", kind.kind(), meta).words("--type=json -p").arg(removed),
     )
 }
@@ -184,8 +185,8 @@ fn with_default(
         false => "",
     };
     let act = format!(
-        "Add a rule without conditions, which sends all other requests to the Service{also}. To refuse \
-         them, leave the route as it is"
+        "Add a rule without conditions, which sends all other requests to the Service (leave the route as it is to \
+         refuse them){also}"
     );
     Remedy::new().command(act, set(kind.kind(), meta, [rule]))
 }

@@ -215,7 +215,7 @@ fn to_service(
     let remedy = Remedy::new()
         .run(
             StepKind::Annotation,
-            format!("{act}: the controller then selects the pod. Change the source manifest too"),
+            format!("{act} (also in its source manifest): the controller then selects the pod"),
             kubectl().namespace(&meta.namespace).words(resource).operand(&meta.name).arg(value),
         )
         .note(

@@ -302,6 +302,11 @@ pub(in crate::checks) fn test(path: impl Into<String>, value: impl Into<Value>) 
     json!({"op": "test", "path": path.into(), "value": value.into()})
 }
 
+/// An operation that removes a field or an item, for [`set`].
+pub(in crate::checks) fn removal(path: impl Into<String>) -> Value {
+    json!({"op": "remove", "path": path.into()})
+}
+
 /// Steps that correct an object, or delete it if it is not needed.
 pub(super) fn mend_or_delete(kind: Kind, meta: &Meta, mend: impl Into<String>) -> Remedy {
     let delete = format!("Or delete {kind} {}, if it is no longer needed", meta.name);

@@ -53,8 +53,9 @@ fn finding(
                 {"op": "replace", "path": format!("/spec/backends/{at}/service"), "value": short}
             ]);
             let patch = on("patch", Kind::TrafficSplit, meta).words("--type=json");
-            Remedy::new().command(
-                "Write the name of the Service only. Change the source manifest too",
+            Remedy::new().run(
+                StepKind::Command,
+                "Write the name of the Service only (also in its source manifest)",
                 patch.option("-p", change.to_string()),
             )
         }

@@ -61,8 +61,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
         let route = format!(
             "Write an HTTPRoute instead (2.13 and later): Service {service} under parentRefs, and the \
-             Services with their weights under backendRefs. If Flagger or Argo Rollouts write the \
-             TrafficSplit, configure them for Gateway API routes"
+             Services with their weights under backendRefs. If Flagger or Argo Rollouts write the TrafficSplit, \
+             they need a configuration for Gateway API routes"
         );
         let remedy = Remedy::new()
             .note(route)

@@ -389,8 +389,10 @@ fn corrected(kind: Kind, meta: &Meta, reason: &str) -> Remedy {
 /// without a status.
 pub(super) fn of_group(ctx: &Context<'_>, kind: RouteKind, route: &Route) -> Vec<Finding> {
     let meta = &route.metadata;
-    let lost = route.spec.parent_refs.iter().filter_map(|parent| Some((parent, misplaced(kind, parent)?)));
-    lost.map(|(parent, (said, wanted))| {
+    let parents = route.spec.parent_refs.iter().enumerate();
+    let lost = parents.filter_map(|(at, parent)| Some((at, parent, misplaced(kind, parent)?)));
+    lost.map(|(at, parent, (said, wanted))| {
+        let path = format!("/spec/parentRefs/{at}");
         let of = parent.kind.as_deref().unwrap_or_default();
         let named = match &parent.group {
             Some(_) => format!("parentRefs has {said}"),
@@ -414,12 +416,15 @@ pub(super) fn of_group(ctx: &Context<'_>, kind: RouteKind, route: &Route) -> Vec
             format!("group {said}, kind {of}, name {}", parent.name),
         ))
         .parameter(format!("{of} {}", parent.name))
-        .remedy(
-            Remedy::new().command(
-                format!("Set the group of the kind: group: {wanted}"),
-                on("edit", kind.kind(), meta),
+        .remedy(Remedy::new().run(
+            StepKind::Command,
+            format!("Set the group of the kind: group: {wanted}"),
+            set(
+                kind.kind(),
+                meta,
+                [test(format!("{path}/name"), parent.name.as_str()), put(format!("{path}/group"), wanted)],
             ),
-        )
+        ))
     })
     .collect()
 }

@@ -18,11 +18,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(_) => return Ok(Verdict::fine()),
     };
     let remedy = Remedy::new()
-        .note(
-            "Start kube-apiserver with --requestheader-client-ca-file and the other flags of the aggregation \
-             layer; on a managed cluster, contact the provider",
+        .step(
+            StepKind::Note,
+            "Start kube-apiserver with --requestheader-client-ca-file and the other flags of the aggregation layer",
         )
-        .command(
+            .step(StepKind::Note, "On a managed cluster, contact the provider instead")
+        .run(
+            StepKind::Command,
             "Check that the API server has published it",
             kubectl()
                 .namespace(NAMESPACE)

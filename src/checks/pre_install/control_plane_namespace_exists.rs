@@ -45,13 +45,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     if config.is_some() {
-        let remedy = Remedy::new().command(
-            "List the other objects in it, then delete it",
-            Command::lines([
-                kubectl().namespace(name).words("get all,configmaps,secrets"),
-                kubectl().words("delete namespace").operand(name),
-            ]),
-        );
+        let remedy = Remedy::new()
+            .run(
+                StepKind::Command,
+                "List the other objects in it",
+                Command::lines([
+                    kubectl().namespace(name).words("get all,configmaps,secrets"),
+                    kubectl().words("delete namespace").operand(name),
+                ]),
+            )
+            .step(StepKind::Note, "Delete the namespace");
         let finding = finding(
             "the namespace contains the configuration of an earlier installation, but no control plane",
         )

@@ -48,10 +48,11 @@ pub(super) fn missing_rights(
         .fails_rows(denied.iter().filter_map(|(right, _, _)| right.row))
         .remedy(
             Remedy::new()
-                .note("Have a user with cluster-admin permissions install Linkerd")
-                .command(
-                    "Or have such a user grant you cluster-admin for the installation, since a user can create only \
-                     roles whose permissions the user holds. kubectl auth whoami shows your name",
+                .step(StepKind::Note, "Have a user with cluster-admin permissions install Linkerd")
+                .run(
+                    StepKind::Command,
+                    "Or have such a user grant you cluster-admin for the installation (kubectl auth whoami shows \
+                     your USER_NAME)",
                     kubectl()
                         .words("create clusterrolebinding linkerd-installer --clusterrole=cluster-admin")
                         .arg(Arg::known("--user=").then(Arg::placeholder("USER_NAME"))),

@@ -103,7 +103,11 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Owned
             OwnedPods::Without(_) | OwnedPods::After(..) if has_left_out => return remedy,
             OwnedPods::Everywhere | OwnedPods::Without(_) | OwnedPods::After(..) => None,
         };
-        return remedy.command(format!("{act}. This command lists their pods"), listed(ctx, node));
+        return remedy.run(
+            StepKind::Command,
+            format!("{act} (this command lists their pods)"),
+            listed(ctx, node),
+        );
     }
     let cli = match of {
         OwnedPods::After(_, release) => Some(release.to_string()),
@@ -148,7 +152,11 @@ pub(in crate::checks) fn of_namespaces(
                 .words("get pods")
                 .words("-o custom-columns=POD:.metadata.name,OWNER:.metadata.ownerReferences[*].name")
         });
-        return remedy.command(format!("{act}. This command lists their pods"), Command::lines(lines));
+        return remedy.run(
+            StepKind::Command,
+            format!("{act} (this command lists their pods)"),
+            Command::lines(lines),
+        );
     }
     found.retain(|owner, _| !rollouts.is_in_template(owner));
     if found.is_empty() { remedy } else { of_workloads(ctx, remedy, Needs::NewPods, act, &found) }
@@ -292,55 +300,69 @@ impl EveryStep {
             ));
         }
         if self.is_paused {
-            add("Resume paused Deployments first: they refuse a restart".to_owned());
+            add("The first lines resume paused Deployments, which refuse a restart".to_owned());
         }
         if self.is_on_delete {
-            add("If the update strategy of a set replaces no pod, delete its pods one at a time, each once \
-             the one before is ready again"
+            add("The update strategy of some sets replaces no pod: run each of their lines once the pod before is \
+             ready again"
                 .to_owned());
         }
+        text
+    }
+
+    /// The steps before it.
+    fn before(&self) -> Vec<String> {
+        let mut steps: Vec<String> =
+            self.refused.iter().map(|(refusal, objects)| refusal.advice(&some(objects, NAMED))).collect();
         if self.lowers_partition {
-            add("Set the partition of StatefulSets to 0 first: pods below it return with the old template"
-                .to_owned());
+            steps.push(
+                "Set the partition of StatefulSets to 0: pods below it return with the old template"
+                    .to_owned(),
+            );
         }
+        steps
+    }
+
+    /// The steps after it, for pods that no line of it recreates.
+    fn after(&self) -> Vec<String> {
+        let mut steps = Vec::new();
         if !self.of_others.is_empty() {
-            add(format!(
+            steps.push(format!(
                 "Create new pods through the owner, which may not replace deleted pods: {}",
                 some(&self.of_others, NAMED)
             ));
         }
-        for (refusal, objects) in &self.refused {
-            add(refusal.advice(&some(objects, NAMED)));
-        }
-        for (act, pods) in &self.of_kubelets {
-            add(format!("{act}: {}", some(pods, NAMED)));
-        }
+        steps.extend(self.of_kubelets.iter().map(|(act, pods)| format!("{act}: {}", some(pods, NAMED))));
         if !self.in_git.is_empty() {
-            add(format!(
+            steps.push(format!(
                 "Run linkerd inject --manual on these manifests in Git: {}",
                 some(&self.in_git, NAMED)
             ));
         }
         if !self.by_hand.is_empty() {
-            add(format!("Create by hand, since no controller does: {}", some(&self.by_hand, NAMED)));
+            let all = some(&self.by_hand, NAMED);
+            steps.push(format!("Create by hand, since no controller does: {all}"));
         }
-        text
+        steps
     }
 
     fn finish(&self, remedy: Remedy, act: &str) -> Remedy {
         let lines: Vec<Line> =
             self.namespaces.iter().flat_map(|(namespace, meshed)| meshed.lines(namespace)).collect();
         let text = self.text(act, lines.len().saturating_sub(LINES));
+        let note = |remedy: Remedy, text: String| remedy.step(StepKind::Note, text);
+        let remedy = self.before().into_iter().fold(remedy, note);
         if lines.is_empty() {
-            return remedy.note(text);
+            return self.after().into_iter().fold(remedy.step(StepKind::Note, text), note);
         }
         let is_complete = lines.len() <= LINES
             && self.by_hand.is_empty()
             && self.in_git.is_empty()
             && self.of_kubelets.is_empty()
             && self.of_others.is_empty();
-        let remedy = remedy.command(text, Command::lines(lines.into_iter().take(LINES)));
-        if is_complete { remedy.restarting(Restarts::Workloads) } else { remedy }
+        let remedy = remedy.run(StepKind::Command, text, Command::lines(lines.into_iter().take(LINES)));
+        let remedy = if is_complete { remedy.restarting(Restarts::Workloads) } else { remedy };
+        self.after().into_iter().fold(remedy, note)
     }
 }
 

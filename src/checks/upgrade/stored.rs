@@ -175,8 +175,9 @@ pub(super) fn corrected(ctx: &Context<'_>, remedy: Remedy, words: &str) -> Remed
             Command::lines([private, stored]).whole(),
         )
         .step(StepKind::ChartValue, format!("In {OVERRIDES_FILE}, {words}"))
-        .command(
-            "Write the corrected values back, and delete the file",
+        .run(
+            StepKind::Command,
+            "Write the corrected values back. The command then deletes the file",
             written(ctx).and(deleted),
         )
 }

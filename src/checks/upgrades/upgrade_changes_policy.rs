@@ -55,9 +55,10 @@ fn finding(
         .evidence(Evidence::field(&object, format!("policy of port {port}, {}", way.from), describe(old)))
         .evidence(Evidence::field(&object, format!("policy of port {port}, {}", way.to), describe(new)))
         .evidence(way.target.clone())
-        .remedy(Remedy::new().command(
-            "Review who may connect today, and define the intended access as a Server and its policies \
-             before the upgrade",
+        .remedy(Remedy::new().run(
+            StepKind::Command,
+            "Define the intended access as a Server and its policies before the upgrade (these commands show who \
+             may connect today)",
             meshdoctor().words("policy").operand(format!("{}/{}:{port}", meta.namespace, meta.name)),
         ))
 }

@@ -118,12 +118,13 @@ fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, meta: &CrdMeta, owner: Owner<'_
          upgrade",
             annotate,
         ),
-        Owner::GitOps(owner) => {
-            Remedy::new().command(format!("Mark it as kept for {owner}, before the upgrade"), annotate).note(
-                "Check that the annotation still exists when the upgrade is synced: a sync from Git may \
-                 remove it. Or set installGatewayAPI=true in the values of linkerd-crds, in Git",
+        Owner::GitOps(owner) => Remedy::new()
+            .run(StepKind::Command, format!("Mark it as kept for {owner}, before the upgrade"), annotate)
+            .step(
+                StepKind::Note,
+                "Check that the annotation still exists when the upgrade is synced: a sync from Git may remove it",
             )
-        }
+                .step(StepKind::Note, "Or set installGatewayAPI=true in the values of linkerd-crds, in Git"),
     };
     let finding = finding.remedy(
         remedy.note("Then no tool manages it: install the Gateway API from its own manifests from now on"),

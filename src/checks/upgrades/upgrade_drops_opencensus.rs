@@ -26,10 +26,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              only OpenTelemetry, and no trace arrives"
         );
         let remedy = Remedy::new()
-            .note(format!(
-                "Configure the collector to receive OTLP over gRPC on port \
-             {OTLP}, and declare the port in its Service"
-            ))
+            .step(StepKind::Note, format!("Configure the collector to receive OTLP over gRPC on port {OTLP}"))
+            .step(StepKind::Note, "Declare the port in the collector's Service")
             .step(
                 StepKind::ChartValue,
                 format!(

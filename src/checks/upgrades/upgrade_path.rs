@@ -127,9 +127,10 @@ fn one_chart(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
                 "Before the upgrade to 2.12, save every ServiceProfile, Server, ServerAuthorization and \
                  TrafficSplit: kubectl get -A -o yaml",
             )
-            .note(
-                "Migrate to the new charts as described in the notes of stable-2.12.0. If TrafficSplits \
-                 are used, install the SMI extension first: https://linkerd.io/2/tasks/upgrade/",
+            .step(
+                StepKind::Note,
+                "Migrate to the new charts as described in the notes of stable-2.12.0. TrafficSplits need the SMI \
+                 extension before that: https://linkerd.io/2/tasks/upgrade/",
             ),
     )
 }

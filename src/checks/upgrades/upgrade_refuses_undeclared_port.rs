@@ -100,13 +100,17 @@ fn about(
         .evidence(way.target.clone())
         .remedy(
             Remedy::new()
-                .note(
-                    "Check in the configuration of their clients whether one uses such a port, and change it to the \
-                     declared port",
+                .step(
+                    StepKind::Note,
+                    "Check in the configuration of their clients whether one uses such a port",
                 )
-                .command(
+                .step(StepKind::Note, "Change it to the declared port")
+                .run(
+                    StepKind::Command,
                     "If a client needs such a port, declare it in the Service too, before the upgrade",
-                    Command::lines(affected.iter().take(QUOTED).map(|(service, others)| declared_too(service, others))),
+                    Command::lines(
+                        affected.iter().take(QUOTED).map(|(service, others)| declared_too(service, others)),
+                    ),
                 ),
         );
     Some(affected.iter().skip(1).fold(finding, |finding, (service, _)| finding.subject(subject(service))))

@@ -45,10 +45,10 @@ fn finding(ctx: &Context<'_>, definition: &CustomResourceDefinition) -> Option<F
         )
         .note(
             format!(
-                "If an object cannot be read, install a release of the CRDs that has {lost}, and rewrite the objects. \
-                 Then remove the version"
+                "If an object cannot be read, install a release of the CRDs that has {lost}"
             ),
-        );
+        )
+        .step(StepKind::Note, "Then rewrite the objects, before you remove the version");
     Some(
         ctx.finding(
             Subject::object("CustomResourceDefinition", "", name),

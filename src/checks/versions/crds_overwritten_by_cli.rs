@@ -76,14 +76,15 @@ fn finding(
             .run(
                 StepKind::Upgrade,
                 format!(
-                    "Upgrade the Helm release {release} in namespace {namespace} to the chart linkerd-crds of {cli} or \
+                    "Upgrade the Helm release {release} in namespace {namespace} to the chart linkerd-crds of {cli} \
+                     or \
                      newer before any other change of it"
                 ),
                 crds_by_helm(ctx.knowledge, Some(Release { name: release, namespace }), cli),
             )
-            .note(
-                "Find the job or person that ran `linkerd install --crds` or `linkerd upgrade --crds`, and leave the \
-                 CRDs to Helm",
+            .step(
+                StepKind::Note,
+                "Leave the CRDs to Helm: stop the job that runs `linkerd install --crds` or `linkerd upgrade --crds`",
             ),
     )
 }

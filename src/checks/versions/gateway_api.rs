@@ -235,8 +235,8 @@ pub(in crate::checks) fn install_bundle(
         meta.and_then(|meta| meta.annotations.get(CHANNEL)).is_some_and(|there| there == experimental);
     let channel = if of_it { experimental } else { wanted.channel.name() };
     let words = format!(
-        "Make sure that no other controller in the cluster needs another release of the Gateway API. Then install \
-         Gateway API {} from its {channel} channel, which serves the versions that this Linkerd release uses",
+        "Install Gateway API {} from its {channel} channel, which serves the versions that this Linkerd release uses \
+         (first make sure that no other controller in the cluster needs another release)",
         wanted.to_bring()
     );
     let install = over(there).arg(bundle_address(wanted.to_bring(), channel));

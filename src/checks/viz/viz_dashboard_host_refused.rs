@@ -183,8 +183,7 @@ fn of_ingress(
             let annotate = annotate.arg(format!("{UPSTREAM_VHOST}={own}"));
             let is_set = meta.annotation(UPSTREAM_VHOST).is_some();
             let annotate = if is_set { annotate.words("--overwrite") } else { annotate };
-            let act =
-                "Let the ingress controller send the host of the Service. Change the source manifest too";
+            let act = "Let the ingress controller send the host of the Service (also in its source manifest)";
             Remedy::new().run(StepKind::Annotation, act, annotate)
         }
         None => Remedy::new(),

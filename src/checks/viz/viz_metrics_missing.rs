@@ -59,8 +59,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "Open http://localhost:9090/targets and read the errors of the targets linkerd-proxy",
                     kubectl().namespace(namespace).words("port-forward deploy/prometheus 9090"),
                 )
-                .note(
-                    "A 403 indicates a policy: see viz-scrape-unauthorized. A timeout indicates a network \
+                .step(
+                    StepKind::Note,
+                    "Read the errors: a 403 indicates a policy (viz-scrape-unauthorized), a timeout a network \
                      policy or a proxy that is not ready",
                 ),
         )

@@ -88,7 +88,7 @@ fn unnamed(ctx: &Context<'_>, namespace: &str, deployment: &Workload, url: &str)
     ))
     .remedy(Remedy::new().run(
         StepKind::Annotation,
-        "Name the address in the annotation. Change the source of the Namespace too",
+        "Name the address in the annotation (also in its source manifest)",
         annotate.arg(format!("{EXTERNAL}={url}")),
     ))
 }
@@ -116,9 +116,10 @@ fn asks_no_proxy(ctx: &Context<'_>, namespace: &Namespace, url: &str) -> Finding
         "Enable the PodMonitors in the control plane's chart",
         Options::none().set("podMonitor.enabled", "true"),
     );
-    let remedy = remedy.note(
-        "Or add the scrape jobs linkerd-controller and linkerd-proxy to the configuration of that \
-         Prometheus. If it has them, do nothing",
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Or add the scrape jobs linkerd-controller and linkerd-proxy to the configuration of that Prometheus, \
+         unless it has them",
     );
     ctx.finding(
         Subject::object(Kind::Namespace, "", viz),

@@ -135,9 +135,10 @@ fn is_on_eks(ctx: &Context<'_>) -> bool {
 /// node's network, which is why that is no way out as it is for webhooks.
 fn with_overlay(remedy: Remedy) -> Remedy {
     remedy
-        .note(
-            "If the nodes use an overlay instead of the VPC CNI, the API server of EKS reaches no pod. Tap cannot run \
-             on the node's network, because it needs a proxy. Run viz on nodes with the VPC CNI",
+        .step(
+            StepKind::Note,
+            "If the nodes use an overlay, run viz on nodes with the VPC CNI: the API server of EKS reaches no other \
+             pod, and tap cannot run on the node's network",
         )
         .command(
             "If that is not possible, do without tap: delete its APIService, which delays the API server (it returns \

@@ -55,8 +55,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     );
     let remedy =
         reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes certificate and caBundle together")
-            .command(
-                "Restart the injector of tap, and then the workloads that should be tappable",
+            .run(
+                StepKind::Command,
+                "Restart the injector of tap, before the workloads that should be tappable",
                 kubectl()
                     .namespace(namespace)
                     .words("rollout restart")

@@ -191,7 +191,7 @@ pub struct Check {
     pub force: bool,
     #[command(flatten)]
     pub verbosity: Verbosity,
-    /// Read release data and other facts that age from this folder instead of the embedded ones.
+    /// Read release data from this folder instead of the embedded data.
     #[arg(long, value_name = "DIR", help_heading = "Checks")]
     pub knowledge: Option<PathBuf>,
 }

@@ -14,6 +14,7 @@ mod call;
 mod connection;
 mod join;
 mod line;
+mod placeholder;
 mod program_name;
 mod quote;
 mod rerun;
@@ -29,6 +30,7 @@ pub use call::{Call, NODE_IMAGE, Program, collect_from_nodes, helm, kubectl, lin
 pub use connection::Connection;
 pub use join::JoinIndex;
 pub use line::{Line, guard_apart};
+pub use placeholder::is_named;
 pub use program_name::{Called, own};
 pub use rerun::{Flag, Repeated, Rerun};
 pub use rerun_options::RerunOptions;
@@ -202,6 +204,12 @@ impl Command {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// The text of its step with the meanings of the variables that neither `text` nor the `earlier` texts name.
+    pub fn introduced(&self, text: &str, earlier: &[&str]) -> String {
+        let is_new = |name: &&str| !is_named(name, text) && !earlier.iter().any(|text| is_named(name, text));
+        placeholder::introducing(text, self.placeholders().into_iter().filter(is_new))
     }
 
     /// The command with all texts from outside replaced, for tests of quoting.

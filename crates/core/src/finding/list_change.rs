@@ -120,7 +120,8 @@ impl Step {
 
 /// The end of an instruction about the source of the object.
 fn source(text: &str) -> Option<&str> {
-    const ENDS: [&str; 3] = [". Change the source", ", and in the values of", ", and from the values of"];
+    const ENDS: [&str; 4] =
+        [" (also in its source", ". Change the source", ", and in the values of", ", and from the values of"];
     ENDS.iter().find_map(|end| text.find(end)).map(|at| &text[at..])
 }
 
@@ -183,14 +184,14 @@ mod tests {
 
     #[test]
     fn steps_of_one_list_become_one() {
-        let one = step("Add port 26379. Change the source manifest too", "6379", Some("6379,26379"));
+        let one = step("Add port 26379 (also in its source manifest)", "6379", Some("6379,26379"));
         let other = step("Add port 6379", "6379", Some("6379"));
         let both = one.with_list_of(&other).expect("one step");
         assert_eq!(
             printed(&both),
             format!(
-                "Change {KEY} of Service shop/db for all of these findings at once. Change the source manifest \
-                 too: {KEY}=6379,26379"
+                "Change {KEY} of Service shop/db for all of these findings at once (also in its source \
+                 manifest): {KEY}=6379,26379"
             )
         );
         let other = step("If it carries HTTP, remove port 6379", "6379", None);

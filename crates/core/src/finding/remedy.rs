@@ -199,14 +199,17 @@ impl Remedy {
         self
     }
 
-    /// Adds a step with something to paste. If the command requires a release of the linkerd CLI, the step
-    /// states it. A command with a redacted value would write the marker, so only the text remains.
+    /// Adds a step with something to paste. Its text introduces the variables that the reader must set. If the
+    /// command requires a release of the linkerd CLI, the step states it. A command with a redacted value would
+    /// write the marker, so only the text remains.
     pub fn run(mut self, kind: StepKind, text: impl Into<String>, command: impl Into<Command>) -> Remedy {
         let (mut text, command) = (text.into(), command.into());
         if command.holds_redacted_value() {
             text.push_str(" (copy the value from the object: it is redacted here)");
             return self.step(kind, text);
         }
+        let earlier: Vec<&str> = self.steps.iter().map(|step| step.text.as_str()).collect();
+        text = command.introduced(&text, &earlier);
         // Some texts name it themselves.
         let named = |release: &&str| text.contains(&format!("linkerd CLI {release}"));
         if let Some(release) = command.required_cli().filter(|release| !named(release)) {

@@ -19,12 +19,8 @@ pub(in crate::checks::certificates) const EDITED: &str = "bundle-edited.crt";
 
 /// Adds the steps that remove the unreadable part of the bundle.
 pub(in crate::checks::certificates) fn take_out(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let remedy = read_bundle(
-        ctx,
-        remedy,
-        "Write the bundle to a file, and remove the unreadable part from it",
-        EDITED,
-    );
+    let remedy = read_bundle(ctx, remedy, "Write the bundle to a file", EDITED);
+    let remedy = remedy.step(StepKind::Note, format!("Remove the unreadable part from {EDITED}"));
     put_bundle(ctx, remedy, "Put the edited bundle in place", EDITED)
 }
 
@@ -51,13 +47,9 @@ pub(in crate::checks::certificates) fn restored_bundle(
         PemDamage::Escaped => "Write the bundle to a file, with line breaks",
         PemDamage::Encoded => "Write the decoded bundle to a file",
     };
-    let remedy = remedy.command(act, current_bundle(ctx).pipe(undone(damage)).to_file(EDITED));
-    put_bundle(
-        ctx,
-        remedy,
-        "Put the corrected bundle in place, and correct the file that it came from",
-        EDITED,
-    )
+    let remedy = remedy.run(StepKind::Command, act, current_bundle(ctx).pipe(undone(damage)).to_file(EDITED));
+    let remedy = put_bundle(ctx, remedy, "Put the corrected bundle in place", EDITED);
+    remedy.step(StepKind::Note, "Correct the file that the bundle came from")
 }
 
 /// Adds the steps that remove an anchor from the bundle, and restart what reads it.
@@ -94,8 +86,8 @@ pub(in crate::checks::certificates) fn without_anchor(
                 .arg("/BEGIN CERTIFICATE-/{n++; p=1} p&&n!=nth; /END CERTIFICATE-/{p=0}");
             let rest = current_bundle(ctx).pipe(rest).to_file(EDITED);
             let text = format!(
-                "{act} without certificate {at}, whose SHA-256 begins with {print}, to a file. Check that the file no \
-                 longer contains it"
+                "{act} without certificate {at}, whose SHA-256 begins with {print}, to a file. The last line checks \
+                 that it is gone"
             );
             remedy.command(text, Command::lines([rest, Line::from(listed)]).whole())
         }

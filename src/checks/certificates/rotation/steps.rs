@@ -60,7 +60,7 @@ fn add_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
         true => new_root_alone(ctx, Remedy::new()),
         false => new_root(ctx, Remedy::new()),
     };
-    let act = "Write the current bundle to a file, and add the new anchor";
+    let act = "Write a bundle of the current anchors and the new one to a file";
     let remedy = add_to_bundle(ctx, remedy, act, WITH_NEW, NEW_ROOT);
     let act = "Put that bundle in place";
     // The old anchor stays in it also if another source is replaced later.

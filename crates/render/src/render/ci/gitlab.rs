@@ -69,7 +69,7 @@ pub fn report(report: &Report) -> String {
             && report.verdict.crashed == 0
             && unchecked.failing.is_empty()
             && unchecked.unreadable.is_empty();
-        missing(if decides { "major" } else { "info" }, &message, "nobody provided", None);
+        missing(if decides { "major" } else { "info" }, &message, "not provided", None);
     }
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {

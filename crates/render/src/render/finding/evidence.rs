@@ -20,8 +20,8 @@ pub(super) const LINES_OF_ONE: usize = 5;
 
 pub(super) const LINES_OF_SEVERAL: usize = 3;
 
-/// Length in characters above which a line of a log in a plan is truncated.
-const LOGGED: usize = 180;
+/// Length in characters of the beginning and of the end of a line of a log in a plan. The end often has the reason.
+const LOGGED: (usize, usize) = (150, 70);
 
 /// Maximum number of events of a timeline, and the number of latest ones among them.
 const MOMENTS: usize = 9;
@@ -51,14 +51,17 @@ pub(super) fn hanging(text: &str, columns: usize) -> Vec<String> {
     lines.enumerate().map(|(at, line)| if at == 0 { line } else { format!("  {line}") }).collect()
 }
 
-/// The beginning of a text, up to a word: of a line of a log, the beginning matters.
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+/// A text without its middle, in whole words: a line of a log begins with the event and ends with the reason.
+fn without_middle(text: &str, (first, last): (usize, usize)) -> String {
+    let length = text.chars().count();
+    if length <= first + last {
         return text.to_owned();
     }
-    let begin: String = text.chars().take(most).collect();
-    let (whole, _) = begin.rsplit_once(' ').unwrap_or((&begin, ""));
-    format!("{whole} ...")
+    let begin: String = text.chars().take(first).collect();
+    let end: String = text.chars().skip(length - last).collect();
+    let (begin, _) = begin.rsplit_once(' ').unwrap_or((&begin, ""));
+    let (_, end) = end.split_once(' ').unwrap_or(("", &end));
+    format!("{begin} ... {end}")
 }
 
 /// A text whose paths of fields break after a dot if they are too long for a line:
@@ -117,7 +120,7 @@ impl Printer {
         let is_shown = |one: &&Evidence| finding.evidence.iter().take(IN_PLAN).any(|shown| shown == *one);
         if let Some(logged) = logged.filter(|one| !is_shown(one)) {
             let (who, seen) = self.row(logged);
-            lines.extend(hanging(&cut(&format!("{who}  {seen}"), LOGGED), columns));
+            lines.extend(hanging(&format!("{who}  {}", without_middle(&seen, LOGGED)), columns));
         }
         lines
     }

@@ -346,7 +346,7 @@ impl<'a> PlanPrinter<'a> {
             lines.push(format!("and {left_out} more (-v or -o json shows all)"));
         }
         if shown.iter().any(|line| line.contains(IMAGE)) {
-            let words = "IMAGE: a meshdoctor image that the nodes can pull (see its Dockerfile)";
+            let words = "IMAGE: a meshdoctor image that the nodes can pull (https://github.com/meshdoctor/meshdoctor)";
             lines.extend(wrap(words, self.look.prose().saturating_sub(12)));
         }
         let label = |at| self.look.faint(&pad(if at == 0 { "verify" } else { "" }, 10));
