@@ -9,11 +9,9 @@ use std::net::SocketAddr;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Context, Judgement, Unjudged};
+use crate::checks::prelude::*;
 use crate::checks::words::{each_step, some};
-use crate::command::kubectl;
-use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Moment, Remedy, Restarts, Severity, StepKind, Tie};
-use crate::item::Item;
+use crate::finding::{Moment, Restarts};
 use crate::knowledge::{MeshSignature, written_at};
 use crate::model::log::{Log, LogOf};
 use crate::model::owners::Owners;

@@ -122,13 +122,11 @@ fn cause_first(ctx: &Context<'_>, pod: &Pod) -> Remedy {
             "Show the state and the events of the pod",
             kubectl().namespace(&meta.namespace).words("describe pod").operand(&meta.name),
         )
-        .note(
-            format!(
-                "If an event reports that plugin linkerd-cni failed, run {} again: with that event, \
+        .note(format!(
+            "If an event reports that plugin linkerd-cni failed, run {} again: with that event, \
                  the finding has the steps that run the installer on the host network",
-                own("check")
-            ),
-        )
+            own("check")
+        ))
         .step(StepKind::Note, "Otherwise repair the cause that the events report")
 }
 

@@ -217,13 +217,12 @@ fn finding_without_restart(
                 true => {
                     "Find the networks from which your network plugin or cloud assigns pod and Service \
                          addresses"
-                    }
-                    false => {
-                        "Set NETWORKS to the networks from which your network plugin or cloud assigns pod and \
+                }
+                false => {
+                    "Set NETWORKS to the networks from which your network plugin or cloud assigns pod and \
                          Service addresses, with a backslash before each comma"
-                    }
-                },
-            ),
+                }
+            }),
             "Add NETWORKS to clusterNetworks",
             "NETWORKS",
         ),

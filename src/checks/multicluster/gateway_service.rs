@@ -244,7 +244,6 @@ fn mode(pod: &Pod, deployment: Option<&Workload>) -> Option<Fault> {
     if set.and_then(go_bool) == Some(true) {
         return None;
     }
-    let pod_name = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let act = format!("Set {ENABLE}: \"true\" in the pod template (also in its source manifest)");
     let remedy = match deployment {
         Some(deployment) => {

@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use super::authorize;
 use super::survey::{rule_of, survey};
-use crate::checks::{Context, Judgement};
-use crate::command::Command;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::model::owners::Owner;
+use crate::checks::prelude::*;
 use crate::model::policy::{Client, Entry, Inbound, Probed, Protocol, TakenBy, http_probe};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::Container;

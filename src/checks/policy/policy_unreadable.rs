@@ -9,10 +9,9 @@ use super::apply_refused::is_refused;
 use super::survey::{
     Survey, about, each, existing, field, mend_or_delete, on, removal, set, test, with_noun,
 };
+use crate::checks::prelude::*;
 use crate::checks::reported::{log_of, logged, reported};
-use crate::checks::{Context, Judgement};
 use crate::command::{Call, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::model::installed::COMPONENT;
 use crate::model::policy::{Ignored, OutboundIndex, OutboundObjects, is_of_the_mesh};
 use crate::objects::{EgressNetwork, POLICY_CONTROLLER, Route, RouteFilter};

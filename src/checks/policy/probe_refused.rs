@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 
 use super::authorize;
 use super::survey::{field, on, rule_of, survey};
-use crate::checks::{Context, Judgement};
-use crate::command::{Command, kubectl};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::checks::prelude::*;
 use crate::model::events;
 use crate::model::policy::{
     Client, Entry, Inbound, Probed, Protocol, TakenBy, http_probe, listed_ports, probes_of,
