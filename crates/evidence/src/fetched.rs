@@ -67,6 +67,8 @@ pub enum Why {
 const CREDENTIALS_REJECTED: &str = "the API server rejects the credentials (HTTP 401)";
 /// A login page, as a message.
 const HTML_PAGE: &str = "the response is an HTML page, possibly the login page of a proxy";
+/// The end of a message about a release without release data.
+const NOT_IN_DATA: &str = " are not in the release data";
 /// The part of a message that names the target of a redirect.
 const REDIRECTED: &str = ": redirected to ";
 
@@ -74,6 +76,16 @@ impl Why {
     /// HTTP 401 from the API server.
     pub fn credentials_rejected() -> Why {
         Why::Failed { message: CREDENTIALS_REJECTED.to_owned() }
+    }
+
+    /// The release data lacks these facts: `the CRDs of stable-2.11.5`.
+    pub fn not_in_data(facts: &str) -> Why {
+        Why::Failed { message: format!("{facts}{NOT_IN_DATA}") }
+    }
+
+    /// Whether the release data lacks facts. A repetition does not help.
+    pub fn is_not_in_data(&self) -> bool {
+        matches!(self, Why::Failed { message } if message.ends_with(NOT_IN_DATA))
     }
 
     /// A login page instead of a response of the API server.

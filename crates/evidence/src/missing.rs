@@ -65,6 +65,12 @@ impl Missing {
         if self.why.is_credentials_rejected() {
             return GapRemediation::run(LOG_IN, whoami());
         }
+        if self.why.is_not_in_data() {
+            return instruction(
+                "use a newer meshdoctor, or newer release data with --knowledge; for a custom build check these \
+                 objects by hand",
+            );
+        }
         if self.why.is_other_server() {
             return instruction(LOG_IN_TO_PROXY);
         }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::control_plane::installation::{config, of_control_plane, unmarked};
+use crate::checks::control_plane::installation::{config, not_known, of_control_plane, unmarked};
 use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, REAPPLY};
 use crate::checks::words::some;
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rights = (ctx.complete_list::<ClusterRole>()?, ctx.complete_list::<ClusterRoleBinding>()?);
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
-        return Err(Unjudged::not_applicable(format!("the permissions that {version} needs are not known")));
+        return Err(not_known(ctx, "permissions", &version));
     }
     let namespace = &ctx.namespaces().control_plane;
     let config = config(ctx);

@@ -1,7 +1,7 @@
 //! `control-plane-role-missing`: a Role in the control plane's namespace is missing, not bound, or grants
 //! too little.
 
-use crate::checks::control_plane::installation::of_control_plane;
+use crate::checks::control_plane::installation::{not_known, of_control_plane};
 use crate::checks::prelude::*;
 use crate::checks::upgrade::{self, REAPPLY};
 use crate::knowledge::NamespacedRole;
@@ -33,14 +33,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let table = ctx.knowledge.control_plane();
     if !table.covers(&version, ctx.knowledge.minors()) {
-        return Err(Unjudged::not_applicable(format!("the Roles that {version} needs are not known")));
+        return Err(not_known(ctx, "Roles", &version));
     }
     let namespace = ctx.namespaces().control_plane.as_str();
     let is_heartbeat = |job: &CronJob| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT;
     let beats = ctx.or_note(ctx.complete_list::<CronJob>()).is_some_and(|jobs| jobs.iter().any(is_heartbeat));
     let findings = table
-        .namespaced_roles()
-        .iter()
+        .namespaced_roles(&version, ctx.knowledge.minors())
         // Without a heartbeat its Role is not needed.
         .filter(|role| role.account.as_deref() != Some(HEARTBEAT) || beats)
         .filter_map(|role| Some(finding(ctx, role, wrong(role, namespace, given)?).evidence(seen.clone())));

@@ -2,7 +2,7 @@
 //! version.
 
 use crate::checks::control_plane::installation::{
-    about_to_be, before_upgrade, installed, note_presumed, release,
+    about_to_be, before_upgrade, installed, not_known, note_presumed, release,
 };
 use crate::checks::prelude::*;
 use crate::checks::serving::definition_missing;
@@ -17,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = release(ctx)?;
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
-        return Err(Unjudged::not_applicable(format!("the CRDs that {version} needs are not known")));
+        return Err(not_known(ctx, "CRDs", &version));
     }
     let mut findings = Vec::new();
     // CRDs that only the target needs are installed with the target's CRDs, before its control plane.

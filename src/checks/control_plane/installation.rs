@@ -129,6 +129,12 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
     of_evidence(ctx, deployments).map(Some)
 }
 
+/// The requirements of a release are not part of the release data: without them nothing is checked.
+pub(in crate::checks) fn not_known(ctx: &Context<'_>, what: &str, version: &LinkerdVersion) -> Unjudged {
+    let why = Why::not_in_data(&format!("the {what} that {version} needs"));
+    Unjudged::Missing(ctx.missing(Item::List(Kind::Deployment), why, format!("requirements of {version}")))
+}
+
 /// The release from which the upgrade starts, also when the cluster is evaluated as upgraded. Reads what
 /// [`installed`] reads.
 ///

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::file::KnowledgeFile;
 use super::range::ReleaseRange;
-use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion, MinorTable};
+use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion, MinorTable, Release};
 
 /// Placeholder for the control plane's namespace in names.
 const NAMESPACE: &str = "$NAMESPACE";
@@ -16,6 +16,7 @@ pub struct ControlPlane {
     source: String,
     date: jiff::civil::Date,
     from: EdgeTag,
+    from_stable: Release,
     accounts: Vec<Account>,
     services: Vec<ControlPlaneService>,
     webhooks: Vec<ChartWebhook>,
@@ -138,7 +139,7 @@ struct Role {
     rights: Vec<Rights>,
 }
 
-/// A Role in the control plane's namespace, in every release of the table.
+/// A Role in the control plane's namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamespacedRole {
@@ -150,6 +151,8 @@ pub struct NamespacedRole {
     pub account: Option<String>,
     /// Its permissions.
     pub rights: OneRight,
+    #[serde(default)]
+    releases: ReleaseRange,
 }
 
 /// Verbs on one resource.
@@ -214,7 +217,7 @@ pub struct GrantedRole<'a> {
 impl ControlPlane {
     /// Whether the table covers this release. It does not cover older ones.
     pub fn covers(&self, version: &LinkerdVersion, minors: &MinorTable) -> bool {
-        let introduced = Introduced::at_edge(self.from);
+        let introduced = Introduced::at_edge(self.from).and_stable(self.from_stable);
         version.contains(&introduced, minors) == Contains::Yes
     }
 
@@ -264,9 +267,13 @@ impl ControlPlane {
         roles.collect()
     }
 
-    /// The Roles in the control plane's namespace.
-    pub fn namespaced_roles(&self) -> &[NamespacedRole] {
-        &self.namespaced_roles
+    /// The Roles of a release in the control plane's namespace.
+    pub fn namespaced_roles<'a>(
+        &'a self,
+        version: &'a LinkerdVersion,
+        minors: &'a MinorTable,
+    ) -> impl Iterator<Item = &'a NamespacedRole> {
+        self.namespaced_roles.iter().filter(|role| role.releases.covers(version, minors) == Contains::Yes)
     }
 
     /// The definitions that a release needs, without those that vendor builds may not need.

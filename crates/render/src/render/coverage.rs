@@ -485,6 +485,7 @@ fn reason(why: &Why) -> &'static str {
         Why::Malformed { .. } => "could not be read",
         Why::NoValue { .. } => "the rule has no value for it",
         Why::NotJudged { .. } => "cannot be said",
+        Why::Failed { .. } if why.is_not_in_data() => "not in the release data",
         Why::Failed { .. } => "could not be fetched",
     }
 }
