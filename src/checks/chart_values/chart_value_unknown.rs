@@ -36,7 +36,8 @@ fn about_to_be(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
         let mut findings: BTreeMap<String, (Finding, String)> = BTreeMap::new();
         let mut edits: BTreeMap<String, Vec<ValueEdit>> = BTreeMap::new();
         for file in &given.files {
-            for leaf in file.leaves() {
+            // A value that the parent chart reads has an effect there.
+            for leaf in file.leaves().into_iter().filter(|leaf| !file.is_shared(&leaf.path())) {
                 if let Some((message, act)) = message_and_step(&of, &leaf) {
                     let place = leaf.place();
                     let edit = action(&typed, &of, &leaf).and_then(|action| file.edit(&leaf.names, action));

@@ -14,7 +14,7 @@ fn of_file<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'a>, file: &ValuesFile) -> V
     for leaf in file.leaves() {
         let path = leaf.path();
         let Known::Taken(value) = of.chart.known(&path, Some(of.edge)) else { continue };
-        if !value.is_unread(Some(of.edge)) || holds_for_others(file, &leaf) {
+        if !value.is_unread(Some(of.edge)) || holds_for_others(file, &leaf) || file.is_shared(&path) {
             continue;
         }
         let message =

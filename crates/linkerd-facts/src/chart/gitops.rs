@@ -6,6 +6,7 @@ mod argo;
 mod flux;
 mod k3s;
 mod kustomize;
+mod parent;
 mod set;
 
 pub use annotated::{Annotated, ValueKey, annotated};

@@ -39,6 +39,8 @@ pub struct ValuesFile {
     pub text: String,
     root: Mapping,
     held: Option<ValuePositions>,
+    /// Paths that another chart reads too.
+    shared: Vec<String>,
 }
 
 impl PartialEq for ValuesFile {
@@ -115,8 +117,13 @@ impl ValuesFile {
     /// # Errors
     /// It is not YAML, or not a map.
     pub fn read(name: &str, text: &str) -> Result<ValuesFile, NoValues> {
-        let file =
-            |root: Mapping| ValuesFile { name: name.to_owned(), text: text.to_owned(), root, held: None };
+        let file = |root: Mapping| ValuesFile {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            root,
+            held: None,
+            shared: Vec::new(),
+        };
         let malformed = |reason: String| NoValues::Malformed { name: name.to_owned(), reason };
         crate::yaml::guard(text.as_bytes()).map_err(|error| malformed(error.to_string()))?;
         if let Err(error) = serde_yaml::from_str::<Value>(text) {
@@ -132,7 +139,21 @@ impl ValuesFile {
 
     /// Values in an object, and the text in which their positions are searched.
     pub(super) fn in_object(name: &str, text: String, root: Mapping, held: ValuePositions) -> ValuesFile {
-        ValuesFile { name: name.to_owned(), text, root, held: Some(held) }
+        ValuesFile { name: name.to_owned(), text, root, held: Some(held), shared: Vec::new() }
+    }
+
+    /// The file, if another chart reads these paths too; an empty path stands for all values.
+    pub(super) fn shared_with_parent(self, shared: Vec<String>) -> ValuesFile {
+        ValuesFile { shared, ..self }
+    }
+
+    /// Whether another chart reads a value, a value below it, or a map above it.
+    pub fn is_shared(&self, path: &str) -> bool {
+        let is_below = |one: &str, other: &str| {
+            other.is_empty()
+                || one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.shared.iter().any(|shared| is_below(path, shared) || is_below(shared, path))
     }
 
     /// Whether another tool may replace parts before the chart gets them.

@@ -1,7 +1,7 @@
 //! Charts rendered by kustomize (`helmCharts`), installed by helmfile, or required by another chart.
 
 use super::set::{self, RawValue};
-use super::{Document, Installed, Set, Text, whole};
+use super::{Document, Installed, Set, Text, parent, whole};
 
 /// `helmCharts` of a kustomization, or `releases` of a helmfile, which also has no kind.
 pub(super) fn charts(set: &Set<'_>, document: &Document<'_>) -> Vec<Installed> {
@@ -71,7 +71,9 @@ pub(super) fn dependencies(set: &Set<'_>, document: &Document<'_>) -> Vec<Instal
         let part = document.text(&field("alias")).unwrap_or(name);
         if let Some(values) = set.beside(document.of, "values.yaml") {
             let documents = set.documents(values);
-            installed.files.extend(documents.first().and_then(|values| values.map(&values.of.name, &part)));
+            let shared = parent::shared(set, document, &part, document.text(&field("condition")).as_deref());
+            let own = documents.first().and_then(|values| values.map(&values.of.name, &part));
+            installed.files.extend(own.map(|own| own.shared_with_parent(shared)));
         }
         // The installing user may pass more files.
         installed.absent.push("values of the parent chart".to_owned());
