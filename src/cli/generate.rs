@@ -6,11 +6,16 @@ use super::args::Policy;
 use super::evidence::EvidenceSource;
 use super::stop::Stop;
 use super::{change, output, policy};
+use crate::checks::change::compare as change_of;
+use crate::checks::{self, Check, Settings, evaluate};
 use crate::collect::{Collected, Options, collect_now};
 use crate::command::meshdoctor;
 use crate::exit;
+use crate::finding::{Severity, When};
 use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, reach_items};
-use crate::inspect::policy_manifests::{Comparison, Manifests, Mode, NotGenerated, compare, generate};
+use crate::inspect::policy_manifests::{
+    Comparison, Manifests, Mode, NotGenerated, absent_clients, compare, generate,
+};
 use crate::inspect::reach::Mesh;
 use crate::inspect::sync::{self, Sync};
 use crate::item::{EXTENSION_LABEL, Item, Kind};
@@ -18,6 +23,7 @@ use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::policy::NotReadable;
 use crate::objects::{Namespace, Pod};
+use crate::policy::run_items;
 use crate::render::policy_manifests as render;
 use crate::source::change::{Change, Set};
 
@@ -32,6 +38,10 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
         items.extend(sync::items());
     }
     items.insert(Item::List(Kind::Namespace));
+    items.extend([Kind::Deployment, Kind::CronJob].map(Item::List));
+    let policy_checks: Vec<&'static Check> =
+        checks::all().filter(|check| check.card().front.category == POLICY).collect();
+    items.extend(run_items(&policy_checks));
     change::items(&mut items);
     let way = EvidenceSource::new(&args.evidence, &args.connection);
     let kept = change::gather_and_save(&way, &args.verbosity, &items, None)?;
@@ -59,18 +69,56 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let source = Change::new(&kept.again, &set, knowledge, today.cluster.at);
     let then = collect_now(&source, &items, &options(today), None);
     let clients = clients(today);
-    let compared = compared(&mesh(today, evidence)?, &mesh(&then, policies(&then)?)?, &namespaces, &clients);
+    let mut compared =
+        compared(&mesh(today, evidence)?, &mesh(&then, policies(&then)?)?, &namespaces, &clients);
+    if mode == Mode::Enforce {
+        compared.absent = absent_clients(&today.cluster, &all, &today.cluster.namespaces.control_plane);
+    }
+    judged(&policy_checks, (today, &then), knowledge, &mut compared);
     output::print(&render::text(&all, &compared, mode))?;
     let gaps = policy::gaps(&missing, &super::rerun::connection(&args.connection));
     if !args.verbosity.quiet {
         render::proof(&compared).iter().for_each(|line| output::print_line(line));
     }
     Ok(match () {
-        () if !compared.denied.is_empty() => exit::FINDINGS,
+        () if !compared.denied.is_empty() || !compared.problems.is_empty() => exit::FINDINGS,
         () if !compared.unknown.is_empty() || compared.left > 0 => exit::NOT_CHECKED,
+        () if !compared.absent.is_empty() || !compared.unread.is_empty() => exit::NOT_CHECKED,
         () => gaps,
     })
 }
+
+/// The category of the checks that judge policies.
+const POLICY: &str = "policy";
+
+/// Adds the problems that the checks of policies report with the manifests and not today. They cover clients that are
+/// not pods, such as the API server and the kubelet.
+fn judged(
+    policy_checks: &[&'static Check],
+    (today, then): (&Collected, &Collected),
+    knowledge: &Knowledge,
+    compared: &mut Comparison,
+) {
+    let settings = Settings::default();
+    let of = |collected: &Collected| evaluate(policy_checks, &collected.cluster, knowledge, &settings);
+    let results = change_of(of(today), of(then));
+    let unread = results.iter().flat_map(|result| &result.gaps).filter(|gap| gap.was_asked_for());
+    let unread = unread.filter(|gap| CALLERS.iter().any(|kind| gap.request.item == Item::List(*kind)));
+    let unread: BTreeSet<String> = unread.map(|gap| gap.request.item.to_string()).collect();
+    compared.unread.extend(unread);
+    let findings = results.into_iter().flat_map(|result| result.findings);
+    let begun = findings
+        .filter(|finding| finding.when == When::AfterChange && finding.severity >= Severity::Warning)
+        .map(|finding| {
+            let subjects: Vec<String> = finding.subjects.iter().map(ToString::to_string).collect();
+            format!("{}: {}: {}", finding.check, subjects.join(", "), finding.message)
+        });
+    compared.problems.extend(begun);
+}
+
+/// Kinds of objects with which the API server becomes a client.
+const CALLERS: [Kind; 3] =
+    [Kind::ValidatingWebhookConfiguration, Kind::MutatingWebhookConfiguration, Kind::APIService];
 
 /// The namespaces of the command line.
 fn namespaces(args: &Policy) -> anyhow::Result<Vec<String>> {

@@ -171,6 +171,49 @@ fn enforced_policies_name_the_clients_that_they_would_deny() {
     assert!(!ran.out.contains("denied with these manifests: linkerd/"), "{}", ran.out);
 }
 
+/// A webhook of a meshed workload, and a CronJob without a pod in each of two namespaces.
+const OTHERS: &str = r#"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: shop}
+webhooks:
+- name: web.shop.example.com
+  failurePolicy: Fail
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  clientConfig: {service: {namespace: shop, name: web, port: 8080, path: /validate}}
+  rules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly, namespace: shop}
+spec:
+  schedule: "0 3 * * *"
+  jobTemplate: {spec: {template: {metadata: {annotations: {linkerd.io/inject: enabled}},
+    spec: {serviceAccountName: nightly, containers: [{name: nightly, image: "registry.example.com/nightly:1"}]}}}}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: report, namespace: tools}
+spec:
+  schedule: "0 3 * * *"
+  jobTemplate: {spec: {template: {metadata: {annotations: {linkerd.io/inject: enabled}},
+    spec: {serviceAccountName: report, containers: [{name: report, image: "registry.example.com/report:1"}]}}}}
+"#;
+
+#[test]
+fn enforced_policies_cover_clients_without_a_pod() {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = mesh(folder.path(), true, OTHERS);
+    let ran = generated(&bundle, &["--enforce"]);
+    let out = ran.out.replace("\n# ", " ");
+    assert!(out.contains("new problem with these manifests: caller-without-identity"), "{}", ran.out);
+    assert!(out.contains("CronJob tools/report has no pod now"), "{}", ran.out);
+    assert!(!out.contains("CronJob shop/nightly has no pod now"), "{}", ran.out);
+    assert!(ran.out.contains("name: nightly"), "{}", ran.out);
+}
+
 #[test]
 fn releases_without_audit_require_enforce() {
     let folder = tempfile::tempdir().unwrap();

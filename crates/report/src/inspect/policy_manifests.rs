@@ -11,12 +11,14 @@ use super::reach::{End, Mesh, Outcome, Part, Walk};
 use super::sync::Sync;
 use crate::model::Cluster;
 use crate::model::endpoints::selected;
+use crate::model::injection::INJECT;
 use crate::model::owners::Owners;
 use crate::model::policy::{DefaultPolicy, Inbound, Protocol, TakenBy};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{
-    AuthorizationPolicy, CustomResourceDefinition, Job, Kind, MeshTLSAuthentication, Pod, ReplicaSet, Server,
-    Service, ServicePort, TargetPort,
+    AuthorizationPolicy, CronJob, CustomResourceDefinition, DaemonSet, Deployment, Job, Kind,
+    MeshTLSAuthentication, Meta, Namespace, Pod, PodTemplate, ReplicaSet, Server, Service, ServicePort,
+    StatefulSet, TargetPort,
 };
 use crate::redact::is_marked;
 
@@ -68,6 +70,8 @@ pub struct Manifests {
     pub ports: Vec<Generated>,
     /// Ports without manifests, each with the reason.
     pub left_out: Vec<String>,
+    /// The clients that all lists of clients contain.
+    pub named: BTreeSet<Client>,
 }
 
 /// No manifests can be generated.
@@ -94,6 +98,12 @@ pub struct Comparison {
     pub unknown: Vec<String>,
     /// Connections beyond the limit.
     pub left: usize,
+    /// Problems that checks report with the manifests, and not today: other clients than pods, probes and hooks.
+    pub problems: Vec<String>,
+    /// Workloads without a pod now, which the manifests may deny.
+    pub absent: Vec<String>,
+    /// Evidence without which other clients than pods are unknown.
+    pub unread: Vec<String>,
 }
 
 /// Generates the manifests of a namespace.
@@ -121,7 +131,7 @@ pub fn generate(
         version,
         taken: BTreeSet::new(),
         names: names(&mut lists, namespace),
-        accounts: accounts(evidence.pods, namespace),
+        accounts: accounts(cluster, evidence.pods, namespace),
         authentications: BTreeMap::new(),
         manifests: Manifests::default(),
         owners,
@@ -132,6 +142,9 @@ pub fn generate(
             writer.port(service, port);
         }
     }
+    let mut lists = writer.authentications.keys();
+    let first = lists.next().cloned().unwrap_or_default();
+    writer.manifests.named = lists.fold(first, |named, list| named.intersection(list).cloned().collect());
     Ok(writer.manifests)
 }
 
@@ -155,10 +168,59 @@ fn names(lists: &mut Lists<'_>, namespace: &str) -> BTreeSet<String> {
     all.filter(|meta| meta.namespace == namespace).map(|meta| meta.name.clone()).collect()
 }
 
-/// The ServiceAccounts of the meshed pods of a namespace.
-fn accounts(pods: &[Pod], namespace: &str) -> BTreeSet<Client> {
+/// The ServiceAccounts of the meshed pods of a namespace, and of its pod templates that get a proxy.
+fn accounts(cluster: &Cluster, pods: &[Pod], namespace: &str) -> BTreeSet<Client> {
     let own = pods.iter().filter(|pod| pod.metadata.namespace == namespace && pod.spec.proxy().is_some());
-    own.filter(|pod| !pod.is_finished()).map(client).collect()
+    let running = own.filter(|pod| !pod.is_finished()).map(client);
+    let templates = templates(cluster).into_iter().filter(|one| one.client.namespace == namespace);
+    running.chain(templates.filter(|one| one.is_meshed).map(|one| one.client)).collect()
+}
+
+/// A pod template of a workload that may run no pod now.
+struct Template {
+    /// `CronJob shop/nightly`.
+    shown: String,
+    client: Client,
+    /// Whether its pods get a proxy.
+    is_meshed: bool,
+}
+
+/// The templates of workloads that may run no pod now.
+fn templates(cluster: &Cluster) -> Vec<Template> {
+    let mut lists = Lists::from_cluster(cluster);
+    let namespaces = lists.all::<Namespace>();
+    let template = |kind: Kind, meta: &Meta, pod: &PodTemplate| {
+        let namespace = namespaces.iter().find(|one| one.metadata.name == meta.namespace.as_str());
+        let of_namespace = namespace.and_then(|one| one.metadata.annotation(INJECT));
+        let asked = pod.metadata.annotation(INJECT).or(of_namespace);
+        let client = Client { namespace: meta.namespace.to_string(), account: pod.spec.account().to_owned() };
+        Template {
+            shown: format!("{kind} {}/{}", meta.namespace, meta.name),
+            client,
+            is_meshed: pod.spec.proxy().is_some() || matches!(asked, Some("enabled" | "ingress")),
+        }
+    };
+    let deployments = lists.all::<Deployment>().iter();
+    let sets = lists.all::<StatefulSet>().iter();
+    let daemons = lists.all::<DaemonSet>().iter();
+    let jobs = lists.all::<CronJob>().iter();
+    let of_deployments = deployments.map(|one| template(Kind::Deployment, &one.metadata, &one.spec.template));
+    let of_sets = sets.map(|one| template(Kind::StatefulSet, &one.metadata, &one.spec.template));
+    let of_daemons = daemons.map(|one| template(Kind::DaemonSet, &one.metadata, &one.spec.template));
+    let of_jobs =
+        jobs.map(|one| template(Kind::CronJob, &one.metadata, &one.spec.job_template.spec.template));
+    of_deployments.chain(of_sets).chain(of_daemons).chain(of_jobs).collect()
+}
+
+/// The workloads whose ServiceAccount no pod has now, and that the manifests do not name: clients that could not be
+/// compared. `except`: the namespace of the control plane.
+pub fn absent_clients(cluster: &Cluster, all: &[(String, Manifests)], except: &str) -> Vec<String> {
+    let mut lists = Lists::from_cluster(cluster);
+    let running: BTreeSet<Client> = lists.all::<Pod>().iter().map(client).collect();
+    let named: BTreeSet<Client> = all.iter().flat_map(|(_, manifests)| manifests.named.clone()).collect();
+    let templates = templates(cluster).into_iter().filter(|one| one.client.namespace != except);
+    let absent = templates.filter(|one| !running.contains(&one.client) && !named.contains(&one.client));
+    absent.map(|one| one.shown).collect()
 }
 
 fn client(pod: &Pod) -> Client {
@@ -331,7 +393,8 @@ impl<'e> Writer<'e> {
             .collect();
         if seen.is_empty() {
             let source =
-                "Clients: every ServiceAccount with meshed pods in this namespace. Edit this list".to_owned();
+                "Clients: every ServiceAccount whose pods in this namespace get a proxy. Edit this list"
+                    .to_owned();
             return (self.accounts.clone(), source);
         }
         let source =
