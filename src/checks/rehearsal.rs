@@ -72,9 +72,35 @@ pub enum NoTarget {
         /// The newest known edge.
         newest: String,
     },
+    /// The channel has no such release.
+    #[error("{given} does not exist: {why}")]
+    DoesNotExist {
+        given: String,
+        /// The reason, with what to name instead.
+        why: String,
+    },
     /// It is older than the release data, or of no minor.
     #[error("the changes of {0} are not known")]
     Unknown(String),
+}
+
+/// Why the channel of a version has no such release, if that is known.
+fn no_release(version: &LinkerdVersion, releases: &Releases) -> Option<String> {
+    match version.channel() {
+        Channel::Stable => {
+            let of_minor = releases.for_version(version).and_then(|row| row.last_stable);
+            let all = || releases.rows().iter().rev().find_map(|row| row.last_stable);
+            let last = LinkerdVersion::stable(of_minor.or_else(all)?);
+            let is_later = version.cmp_same_channel(&last).is_some_and(std::cmp::Ordering::is_gt);
+            let of = if of_minor.is_some() { "of its minor" } else { "of the open-source project" };
+            is_later.then(|| format!("{last} is the last stable release {of}"))
+        }
+        Channel::Enterprise => {
+            let lacks_patch = version.as_str().matches('.').count() < 2;
+            lacks_patch.then(|| format!("add the number of its patch release, such as {version}.0"))
+        }
+        _ => None,
+    }
 }
 
 impl Upgrade {
@@ -117,6 +143,9 @@ impl Upgrade {
             };
         }
         let version: LinkerdVersion = given.parse().map_err(|_| NoTarget::NoVersion(given.to_owned()))?;
+        if let Some(why) = no_release(&version, releases) {
+            return Err(NoTarget::DoesNotExist { given: given.to_owned(), why });
+        }
         // An edge belongs to the newest known minor until another one is opened.
         if releases.is_beyond(&version) && version.channel() != Channel::Edge {
             return Err(beyond());

@@ -8,6 +8,7 @@ mod charts;
 mod cli;
 mod current_certificates;
 mod guard;
+mod held_charts;
 mod options;
 mod stored;
 mod unsaved_options;
@@ -32,6 +33,10 @@ pub(super) use charts::{
 pub(super) use cli::{FORCED, RenderedTo, apply, cli_of, guarded, release_of_cli, to_release};
 use cli::{crds_by_cli, upgraded_by_cli};
 pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead, stored_issuer, without_key};
+pub(super) use guard::signers;
+pub(super) use held_charts::{
+    exactly, is_one_chart, only_if_named_holds, only_with_chart, own_chart, version_script,
+};
 pub(super) use options::Options;
 use options::{CERTIFICATE, KEY, KEY_OPTION};
 pub(super) use stored::{
@@ -186,15 +191,29 @@ fn changed(
     }
     match installation.by.installer {
         Some(Installer::Release(release)) => match &part {
-            InstallationPart::ControlPlane(options) => {
-                let command = by_helm(ctx.knowledge, release, version, options);
-                remedy.run(kind, format!("{act}, with Helm"), command)
+            InstallationPart::ControlPlane(options) => match own_chart(ctx, release) {
+                Some(own) => {
+                    remedy.step(kind, own.set_text(act, CONTROL_PLANE.0, &set)).settings(settings)
+                }
+                None => {
+                    let command = by_helm(ctx.knowledge, release, version, options);
+                    remedy.run(kind, format!("{act}, with Helm"), command)
+                }
+            },
+            InstallationPart::Crds { release: wanted, .. } => {
+                let held = release_of_crds(ctx);
+                match held.and_then(|held| own_chart(ctx, held)) {
+                    Some(own) => {
+                        let number = chart_number(ctx.knowledge, CRDS_CHART.0, wanted);
+                        own.upgraded(remedy, act, (CRDS_CHART.0, number.as_deref()), &[])
+                    }
+                    None => remedy.run(
+                        kind,
+                        format!("{act}: upgrade the release of chart linkerd-crds, with Helm"),
+                        crds_by_helm(ctx.knowledge, held, wanted),
+                    ),
+                }
             }
-            InstallationPart::Crds { release: wanted, .. } => remedy.run(
-                kind,
-                format!("{act}: upgrade the release of chart linkerd-crds, with Helm"),
-                crds_by_helm(ctx.knowledge, release_of_crds(ctx), wanted),
-            ),
         },
         Some(Installer::Chart) => {
             let text = format!(

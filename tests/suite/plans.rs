@@ -121,6 +121,15 @@ fn the_plan_has_routes_stored_again_before_the_api_server_would_refuse_the_gatew
 /// The plan for a recording whose Deployments and CRDs have these labels and annotations, each in namespaces
 /// with the given prefix.
 fn plan_managed(recording: &str, to: &str, marks: &[(&str, Value)]) -> Option<String> {
+    plan_from(recording, (None, to), marks)
+}
+
+/// The same, from another release.
+fn plan_of_release(recording: &str, (from, to): (&str, &str), marks: &[(&str, Value)]) -> Option<String> {
+    plan_from(recording, (Some(from), to), marks)
+}
+
+fn plan_from(recording: &str, (from, to): (Option<&str>, &str), marks: &[(&str, Value)]) -> Option<String> {
     let mut memory = memory(&folder()?.join(recording));
     for (kind, held) in &mut memory.objects {
         let kind = kind.info().kind;
@@ -140,7 +149,8 @@ fn plan_managed(recording: &str, to: &str, marks: &[(&str, Value)]) -> Option<St
             object.json = value.to_string().into_bytes();
         }
     }
-    let upgrade = Upgrade::new(to, None, None, Knowledge::embedded().releases()).unwrap();
+    let from = from.map(|from| from.parse().unwrap());
+    let upgrade = Upgrade::new(to, from, None, Knowledge::embedded().releases()).unwrap();
     let settings = Settings { mode: Mode::Upgrade, upgrade: Some(upgrade), ..Settings::default() };
     Some(render::plan::markdown(&report_on(&memory, &settings)))
 }
@@ -319,6 +329,50 @@ fn the_way_back_is_to_the_release_before() {
 fn helm(name: &str, namespace: &str) -> Value {
     json!({"annotations": {"meta.helm.sh/release-name": name, "meta.helm.sh/release-namespace": namespace,
         "linkerd.io/created-by": "linkerd/helm edge-24.11.8"}})
+}
+
+#[test]
+fn release_with_several_charts_gets_no_chart_of_linkerd() {
+    let own = || helm("mesh", "linkerd");
+    let marks = [("linkerd", own()), ("crds", own()), ("linkerd-viz", own())];
+    let Some(plan) = plan_managed("healthy-2.18-viz", "2.19", &marks) else { return };
+    assert!(!plan.contains("helm upgrade mesh linkerd-edge"), "{plan}");
+    for chart in ["linkerd-crds", "linkerd-control-plane", "linkerd-viz"] {
+        assert!(plan.contains(&format!("Set {chart} to version 2025.10.7 under dependencies")), "{plan}");
+    }
+    assert!(plan.contains("helm dependency update \"${MESH_CHART:?}\""), "{plan}");
+    assert!(plan.contains("and older CRDs may lack a version"), "{plan}");
+}
+
+#[test]
+fn plans_upgrade_only_a_release_with_that_chart() {
+    let Some(plan) = plan_managed("healthy-2.18", "2.20", &by_helm()) else { return };
+    assert!(plan.contains("helm upgrade mesh "), "{plan}");
+    let unguarded: Vec<&str> =
+        plan.lines().filter(|line| crate::upgrade_commands::is_unguarded(line)).collect();
+    assert!(unguarded.is_empty(), "{unguarded:#?}");
+}
+
+#[test]
+fn chart_of_2_11_moves_to_two_releases() {
+    let marks = |chart: &str| {
+        json!({"labels": {"helm.sh/chart": chart}, "annotations": {"meta.helm.sh/release-name": "linkerd2",
+            "meta.helm.sh/release-namespace": "default", "linkerd.io/created-by": "linkerd/helm stable-2.11.5"}})
+    };
+    let marks = [("linkerd", marks("linkerd2-2.11.5")), ("crds", marks("linkerd2-2.11.5"))];
+    let Some(plan) = plan_of_release("healthy-2.18", ("stable-2.11.5", "2.13"), &marks) else { return };
+    assert!(!plan.contains("helm upgrade linkerd2"), "{plan}");
+    let at = |text: &str| plan.find(text).unwrap_or_else(|| panic!("no {text:?} in\n{plan}"));
+    let adopted = "meta.helm.sh/release-name=linkerd-crds meta.helm.sh/release-namespace=linkerd";
+    assert!(at("-f linkerd2-manifest.yaml meta.helm.sh/release-name=linkerd-control-plane") < at(adopted));
+    assert!(at(adopted) < at("helm install linkerd-crds linkerd/linkerd-crds -n linkerd --version"));
+    let installed =
+        at("helm install linkerd-control-plane linkerd/linkerd-control-plane -n linkerd --version");
+    assert!(
+        installed < at("delete secret --field-selector type=helm.sh/release.v1 -l name=linkerd2,owner=helm")
+    );
+    assert!(installed < at("helm upgrade linkerd-control-plane linkerd/linkerd-control-plane -n linkerd"));
+    assert!(!plan.contains("linkerd prune"), "{plan}");
 }
 
 fn by_helm() -> [(&'static str, Value); 2] {

@@ -41,6 +41,23 @@ fn every_upgrade_is_forced_if_proxies_do_not_trust_the_issuer() {
     );
 }
 
+/// Whether a line runs `helm upgrade` without a test of the chart that the release holds.
+pub fn is_unguarded(line: &str) -> bool {
+    let line = line.trim_start();
+    let is_own = line.contains("${MESH_CHART:?}");
+    line.starts_with("helm") && line.contains(" upgrade ") && !line.contains("grep -E") && !is_own
+}
+
+#[test]
+fn helm_upgrades_only_a_release_with_that_chart() {
+    let cases = checks::all().flat_map(|check| check.cases().iter().map(move |case| (check.id, case)));
+    let lines = cases.flat_map(|(id, case)| {
+        case.blocks.iter().flat_map(move |block| block.text.lines().map(move |line| (id, line)))
+    });
+    let unguarded: Vec<_> = lines.filter(|(_, line)| is_unguarded(line)).collect();
+    assert!(unguarded.is_empty(), "{unguarded:#?}");
+}
+
 /// The files that a line deletes.
 fn deleted(line: &str) -> Vec<&str> {
     let words = line.split_once("rm -f ").map(|(_, files)| files.split([';', ' ', '&']));

@@ -96,7 +96,6 @@ fn new_issuer_by(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
         ""
     };
     let make = format!("{make} a new issuer with the step CLI under the current trust anchor");
-    let read = current_bundle(ctx).to_file(CURRENT_ROOT);
     let issuer = Line::from(insecurely(issuer));
     if stores_anchor(ctx) {
         let text = format!(
@@ -104,19 +103,44 @@ fn new_issuer_by(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
         );
         let key = upgrade::stored_key_to_file(ctx, ROOT_KEY);
         let deleted = program("rm").words("-f").arg(upgrade::OVERRIDES_FILE).arg(ROOT_KEY);
+        let read = current_bundle(ctx).to_file(CURRENT_ROOT);
         let lines = key.into_iter().chain([read, issuer.and(deleted)]);
         return remedy.command(text, Command::lines(lines).whole());
     }
-    let several = match current_anchors(ctx).map(|anchors| anchors.len()) {
-        None | Some(0 | 1) => "",
-        Some(_) => ". Keep only the anchor of this key in ca-current.crt",
-    };
+    let (read, several) = read_signer(ctx);
     let text = format!(
         "{make}. ca.key is the anchor's private key, kept by the maker of the anchor{several}{ends}. \
          If the key is lost, see: {}",
         own("explain trust-anchor-expired")
     );
     remedy.command(text, Command::lines([read, issuer]).whole())
+}
+
+/// The line that writes the trust anchor of the current issuer to [`CURRENT_ROOT`], since the step CLI reads only one
+/// certificate; and the end of the sentence about its key.
+fn read_signer(ctx: &Context<'_>) -> (Line, String) {
+    let anchors = current_anchors(ctx).unwrap_or_default();
+    if anchors.len() < 2 {
+        return (current_bundle(ctx).to_file(CURRENT_ROOT), String::new());
+    }
+    let signers = current_for_steps(ctx).and_then(|bundle| upgrade::signers(ctx, bundle)).unwrap_or_default();
+    let signer = (1..).zip(&anchors).find(|(_, anchor)| signers.contains(anchor));
+    let (nth, text) = match signer {
+        Some((at, anchor)) => {
+            let print: String = anchor.print().chars().take(8).collect();
+            let text = format!(". It is certificate {at} of the bundle, whose SHA-256 begins with {print}");
+            (Arg::from(format!("nth={at}")), text)
+        }
+        None => {
+            let text = ". Set ANCHOR to the number of its certificate in the bundle, from 1".to_owned();
+            (Arg::from("nth=").then(Arg::placeholder("ANCHOR")), text)
+        }
+    };
+    let one = program("awk")
+        .words("-v")
+        .arg(nth)
+        .arg("/BEGIN CERTIFICATE-/{n++; p=(n==nth)} p; /END CERTIFICATE-/{p=0}");
+    (current_bundle(ctx).pipe(one).to_file(CURRENT_ROOT), text)
 }
 
 /// Whether the only trust anchor is the issuer of the stored values, as after `linkerd install` without certificates:

@@ -6,6 +6,7 @@ pub(super) use super::chart_value::{ChartValue, image_version};
 use super::installed_options::{MODE, carried, replaced_mode};
 use super::target::{CniDaemonSet, target};
 use crate::checks::prelude::*;
+use crate::checks::upgrade::{exactly, only_if_named_holds, only_with_chart, own_chart};
 use crate::checks::upgrades::gitops::{committed, synced};
 use crate::command::{Call, Line, helm, helm_set, linkerd, program};
 use crate::finding::{ChartSetting, ChartSettings};
@@ -77,9 +78,17 @@ pub(super) fn set(
             ),
             releases(release),
         ),
-        Some(Installer::Release(release)) => {
-            remedy.run(StepKind::ChartValue, words, by_helm(release, chart, values)).chart(settings(values))
-        }
+        Some(Installer::Release(release)) => match own_chart(ctx, release) {
+            Some(own) => {
+                let set = format!(" ({})", listed(values));
+                remedy
+                    .step(StepKind::ChartValue, own.set_text(&words, CHART, &set))
+                    .settings(settings(values))
+            }
+            None => remedy
+                .run(StepKind::ChartValue, words, by_helm(ctx, release, chart, values))
+                .chart(settings(values)),
+        },
         Some(Installer::Chart) => remedy
             .step(
                 StepKind::ChartValue,
@@ -141,11 +150,11 @@ fn unknown(
         remedy.run(StepKind::Note, "Find out whether Helm or the linkerd CLI installed linkerd-cni", look);
     let release =
         HelmRelease { name: Arg::placeholder("RELEASE"), namespace: Arg::placeholder("RELEASE_NAMESPACE") };
-    let chart_of_it = Arg::placeholder("CHART_VERSION");
-    let by_helm = match chart {
+    let upgrade = match chart {
         Some(chart) => release.to_chart(chart, values),
-        None => release.upgrade(chart_of_it, "--reuse-values", values).into(),
+        None => release.upgrade(Arg::placeholder("CHART_VERSION"), "--reuse-values", values),
     };
+    let by_helm = only_if_named_holds(ctx.knowledge, (release.name, release.namespace), CHART, upgrade);
     let remedy = remedy.run(StepKind::ChartValue, format!("{words} (if Helm installed it)"), by_helm);
     let applied = cli(ctx, target, values).pipe(kubectl().words("apply -f -"));
     remedy
@@ -177,14 +186,17 @@ impl HelmRelease {
     }
 
     /// Upgrades to another chart version of the edge releases: values that are new in it get its defaults.
-    fn to_chart(&self, chart: &str, values: &[ChartValue]) -> Command {
-        self.upgrade(chart, "--reset-then-reuse-values", values).into()
+    fn to_chart(&self, chart: &str, values: &[ChartValue]) -> Call {
+        self.upgrade(chart, "--reset-then-reuse-values", values)
     }
 }
 
-fn by_helm(release: Release<'_>, chart: Option<&str>, values: &[ChartValue]) -> Command {
+fn by_helm(ctx: &Context<'_>, release: Release<'_>, chart: Option<&str>, values: &[ChartValue]) -> Command {
     match chart {
-        Some(chart) => HelmRelease::from_release(release).to_chart(chart, values),
+        Some(chart) => {
+            let upgrade = HelmRelease::from_release(release).to_chart(chart, values);
+            only_with_chart(ctx.knowledge, release, (CHART, None), upgrade).into()
+        }
         None => same_chart(release, CHART, "s/^ *chart: linkerd2-cni-//p", REPOSITORY, values),
     }
 }
@@ -221,9 +233,7 @@ pub(super) fn same_chart(
 }
 
 fn listing(release: Release<'_>) -> Call {
-    // In Kubernetes names only dots have a meaning in patterns.
-    let name = format!("^{}$", release.name.replace('.', "\\."));
-    helm().words("list").option("-n", release.namespace).option("--filter", name)
+    helm().words("list").option("-n", release.namespace).option("--filter", exactly(release.name))
 }
 
 /// A command that shows the chart of a release.

@@ -1,6 +1,7 @@
 //! Shared parts of the extension checks: the namespace of an extension, its pods, its reinstallation, and the
 //! checks that every extension has. The checks themselves are in a folder for each extension.
 
+mod carried;
 mod empty;
 mod injected;
 mod namespace;
@@ -9,6 +10,7 @@ mod reinstall;
 mod running;
 mod versions;
 
+pub(super) use carried::carried;
 pub(super) use empty::{judge as empty, label_or_install};
 pub(super) use injected::{Unmeshed, judge as injected};
 pub(super) use namespace::judge as label_missing;

@@ -2,8 +2,9 @@
 //! from metadata of the extension's Deployments; if it is unknown, the step states this. No values change:
 //! the step warns about options that the CLI resets.
 
+use super::carried;
 use crate::checks::prelude::*;
-use crate::checks::upgrade::{if_chart_known, installed_chart};
+use crate::checks::upgrade::{if_chart_known, installed_chart, own_chart};
 use crate::checks::upgrades::mirrors;
 use crate::command::{Call, Line, helm, linkerd};
 use crate::item::EXTENSION_LABEL;
@@ -42,6 +43,14 @@ pub(in crate::checks) fn reinstall_with(
     }
     match managed.installer {
         Some(Installer::Release(release)) => {
+            if let Some(own) = own_chart(ctx, release) {
+                let set: Vec<String> = values.iter().map(ToString::to_string).collect();
+                let text = match set.as_slice() {
+                    [] => format!("{act}: upgrade that release with your chart, unchanged. {}", own.reason()),
+                    set => own.set_text(&act, chart_of(extension), &format!(" ({})", set.join(", "))),
+                };
+                return remedy.step(StepKind::Command, text);
+            }
             let text = format!("{act}, with Helm, at the version of the chart that is installed");
             // Vendors have charts and repositories of their own.
             match version.is_some_and(|version| version.channel() == Channel::Edge) {
@@ -67,6 +76,15 @@ pub(in crate::checks) fn reinstall_with(
             };
             by_options(ctx, remedy, (extension, values), &act, TOOL)
         }
+    }
+}
+
+/// The name of its chart.
+fn chart_of(extension: Extension) -> &'static str {
+    match extension {
+        Extension::Viz => "linkerd-viz",
+        Extension::Multicluster => "linkerd-multicluster",
+        Extension::Jaeger => "linkerd-jaeger",
     }
 }
 
@@ -137,6 +155,8 @@ fn by_cli(ctx: &Context<'_>, extension: Extension, values: &[Arg], into: Call) -
         _ => Vec::new(),
     };
     let install = mirrors::settings(&controllers).fold(install, |install, set| install.option("--set", set));
+    let kept = carried(ctx, extension, values).into_iter();
+    let install = kept.fold(install, |install, set| install.option("--set", set));
     let install = values.iter().cloned().fold(install, |install, set| install.option("--set", set));
     let install = install.pipe(into);
     match version {

@@ -2,6 +2,7 @@
 //! at its installed chart version, the CRDs at another.
 
 use super::Options;
+use super::held_charts::{exactly, is_one_chart, only_if_named_holds, only_with_chart, version_script};
 use crate::checks::prelude::*;
 use crate::command::{Call, Line, helm, program};
 use crate::knowledge::Knowledge;
@@ -13,6 +14,9 @@ pub(in crate::checks) type Chart = (&'static str, &'static str);
 pub(in crate::checks) const CONTROL_PLANE: Chart = ("linkerd-control-plane", "CONTROL_PLANE_CHART");
 /// The chart of the CRDs.
 pub(in crate::checks) const CRDS_CHART: Chart = ("linkerd-crds", "CRDS_CHART");
+
+/// The chart of both until 2.11.
+const ONE_CHART: Chart = ("linkerd2", CONTROL_PLANE.1);
 
 /// The reference with which Helm finds a release's chart. Adds the line for its repository, if a public one
 /// is known.
@@ -47,8 +51,12 @@ pub(super) fn by_helm(
         |path: &str| origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path));
     // Values for high availability are files of the chart, unless it is a vendor's.
     let comes_with = origin.is_some_and(|origin| origin.within(CONTROL_PLANE.0).is_none());
-    let reference = chart_of(knowledge, &mut lines, version, CONTROL_PLANE);
-    lines.push(installed_chart(release, "s/^ *chart: .*control-plane-\\([0-9v].*\\)$/\\1/p"));
+    let chart = match version.is_some_and(|version| is_one_chart(knowledge, version)) {
+        true => ONE_CHART,
+        false => CONTROL_PLANE,
+    };
+    let reference = chart_of(knowledge, &mut lines, version, chart);
+    lines.push(installed_chart(release, version_script(knowledge, chart.0, version)));
     let chart_version = || Arg::variable("CHART");
     if options.ha && comes_with {
         let pull = helm().words("pull").operand(reference.clone()).option("--version", chart_version());
@@ -62,7 +70,7 @@ pub(super) fn by_helm(
         .option("--version", chart_version())
         .words("--reuse-values");
     let upgrade = match options.ha {
-        true if comes_with => upgrade.words("-f linkerd-control-plane/values-ha.yaml"),
+        true if comes_with => upgrade.option("-f", format!("{}/values-ha.yaml", chart.0)),
         true => upgrade.option("-f", Arg::placeholder("HA_VALUES")),
         false => upgrade,
     };
@@ -75,11 +83,11 @@ pub(super) fn by_helm(
 }
 
 /// `CHART=…`: the version of the installed chart, empty without such a release.
-pub(in crate::checks) fn installed_chart(release: Release<'_>, script: &'static str) -> Line {
+pub(in crate::checks) fn installed_chart(release: Release<'_>, script: impl Into<Arg>) -> Line {
     let list = helm()
         .words("list")
         .namespace(release.namespace)
-        .option("--filter", format!("^{}$", release.name))
+        .option("--filter", exactly(release.name))
         .words("-o yaml");
     Line::set("CHART", Arg::output(list.pipe(program("sed").words("-n").arg(script))))
 }
@@ -89,7 +97,7 @@ pub(in crate::checks) fn if_chart_known(call: Call) -> Line {
     Line::shell("if [ -n \"$CHART\" ]; then")
         .call(call)
         .and_shell("; else echo")
-        .arg("nothing was changed: helm lists no such release")
+        .arg("nothing was changed: helm lists no such release of this chart")
         .and_shell(">&2; false; fi")
 }
 
@@ -113,15 +121,17 @@ pub(in crate::checks) fn crds_by_helm(
             (Arg::placeholder("CRDS_RELEASE"), Arg::placeholder("CRDS_NAMESPACE"))
         }
     };
-    lines.push(Line::from(
-        helm()
-            .words("upgrade")
-            .operand(name)
-            .operand(reference)
-            .option("-n", namespace)
-            .option("--version", version.map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from))
-            .words("--reuse-values"),
-    ));
+    let upgrade = helm()
+        .words("upgrade")
+        .operand(name.clone())
+        .operand(reference)
+        .option("-n", namespace.clone())
+        .option("--version", version.map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from))
+        .words("--reuse-values");
+    lines.push(match release {
+        Some(release) => only_with_chart(knowledge, release, (CRDS_CHART.0, Some(wanted)), upgrade),
+        None => only_if_named_holds(knowledge, (name, namespace), CRDS_CHART.0, upgrade),
+    });
     Command::lines(lines)
 }
 

@@ -86,7 +86,7 @@ fn refused_pods<'a>(ctx: &Context<'a>, issuer: IssuerWritten) -> impl Iterator<I
 
 /// The anchors of the bundle that the kept issuer chains to; `None` if the issuer is unknown or chains to
 /// none of them.
-fn signers(ctx: &Context<'_>, bundle: &str) -> Option<Vec<Certificate>> {
+pub(in crate::checks) fn signers(ctx: &Context<'_>, bundle: &str) -> Option<Vec<Certificate>> {
     let secret = ctx.named_for_steps::<Secret>(ISSUER)?;
     let chain = from_base64_bundle(secret.data.get("crt.pem")?).ok()?;
     let anchors = from_bundle(bundle).ok()?;

@@ -8,7 +8,8 @@ use crate::annotations::{HELM_NAMESPACE, HELM_RELEASE};
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::prelude::*;
 use crate::checks::upgrade::{
-    CRDS_CHART, chart_of, crds_managed_in_git, if_chart_known, installed_chart, release_of_crds,
+    CRDS_CHART, chart_of, crds_managed_in_git, if_chart_known, installed_chart, own_chart, release_of_crds,
+    version_script,
 };
 use crate::checks::versions::gateway_api::GROUP;
 use crate::command::helm;
@@ -75,10 +76,16 @@ impl<'a> HeldDefinitions<'a> {
         };
         let remedy = match in_git {
             None => match release_of_crds(ctx) {
-                Some(release) => remedy.command(
-                    "Set the chart to leave them out, at the installed version",
-                    left_out(ctx, release),
-                ),
+                Some(release) => {
+                    let act = "Set the chart to leave them out, at the installed version";
+                    match own_chart(ctx, release) {
+                        Some(own) => {
+                            let set = format!(" ({})", LEFT_OUT.join(", "));
+                            remedy.step(StepKind::ChartValue, own.set_text(act, CRDS_CHART.0, &set))
+                        }
+                        None => remedy.command(act, left_out(ctx, release)),
+                    }
+                }
                 None => remedy,
             },
             Some(owner) => {
@@ -117,7 +124,7 @@ fn left_out(ctx: &Context<'_>, release: Release<'_>) -> Command {
     let installed = of_control_plane(ctx).ok();
     let version = installed.as_ref().map(|(version, _)| version);
     let reference = chart_of(ctx.knowledge, &mut lines, version, CRDS_CHART);
-    lines.push(installed_chart(release, "s/^ *chart: .*crds-\\([0-9v].*\\)$/\\1/p"));
+    lines.push(installed_chart(release, version_script(ctx.knowledge, CRDS_CHART.0, version)));
     let upgrade = helm()
         .words("upgrade")
         .operand(release.name)

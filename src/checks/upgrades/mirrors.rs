@@ -130,6 +130,9 @@ pub(super) fn phase(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<Phase> {
     }
     let makes = made_by_chart(ctx, to);
     let controllers = chart_controllers(ctx, to);
+    if ctx.every_for_steps::<Link>().is_some_and(<[Link]>::is_empty) && controllers.is_empty() {
+        return None;
+    }
     let mut links = ctx.for_steps::<Link>().to_vec();
     if links.is_empty() {
         // Links that were not read, by their controllers.

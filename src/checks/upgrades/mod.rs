@@ -10,6 +10,7 @@ use crate::knowledge::Between;
 mod gateway_api_transfer;
 pub(super) mod gitops;
 pub(super) mod mirrors;
+mod one_chart;
 pub(super) mod phases;
 pub(super) mod plan;
 mod pull;

@@ -14,7 +14,7 @@ use crate::checks::cni::chart::onto;
 use crate::checks::control_plane::installation::values;
 use crate::checks::prelude::*;
 use crate::checks::restart;
-use crate::checks::upgrade::{CRDS_CHART, chart_number, managed_by, release_of_crds};
+use crate::checks::upgrade::{CRDS_CHART, chart_number, is_one_chart, managed_by, release_of_crds};
 use crate::checks::versions::cli_install::install;
 use crate::checks::versions::gateway_api::{
     HTTP, bring, brings_gateway_api, definition, install_bundle, stored_again,
@@ -27,6 +27,7 @@ use crate::model::cni;
 use crate::model::control_plane::proxy_version;
 use crate::model::managed_by::{Installer, ManagedBy};
 use crate::objects::DaemonSet;
+use crate::version::{Channel, Minor};
 
 /// File name of the bundle from before the upgrade to a release.
 fn bundle_before(to: &LinkerdVersion) -> String {
@@ -75,7 +76,8 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
         phases.push(of_data_plane(&release));
         earlier = release;
     }
-    phases.extend((!hops.is_empty()).then(|| rollback::phase(ctx, &from, &hops)));
+    let moves_plugin = phases.iter().any(|phase| phase.part == Part::LinkerdCni);
+    phases.extend((!hops.is_empty()).then(|| rollback::phase(ctx, &from, &hops, moves_plugin)));
     let connection = &ctx.settings.rerun.connection;
     phases.iter_mut().for_each(|phase| phase.remedy = std::mem::take(&mut phase.remedy).aimed(connection));
     Some(Plan { phases, recorded: None })
@@ -94,14 +96,35 @@ pub(in crate::checks) fn hops(
     from: &LinkerdVersion,
     to: &LinkerdVersion,
 ) -> Option<Vec<LinkerdVersion>> {
-    let table = ctx.knowledge.minors();
-    let (first, last) = (from.minor(table)?, to.minor(table)?);
+    let (first, last) = (minor_of(ctx, from)?, minor_of(ctx, to)?);
+    // Releases before 2.11 go to 2.11 first, by its own documentation.
+    if first < OLDEST && last > first {
+        return None;
+    }
     if last < first || to.cmp_same_channel(from).is_some_and(std::cmp::Ordering::is_lt) {
         return None;
     }
     let between = |row: &&ReleaseRow| row.minor > first && row.minor < last;
     let rows = ctx.knowledge.releases().rows().iter().filter(between);
-    Some(rows.map(ReleaseRow::release).chain([to.clone()]).collect())
+    Some(rows.map(|row| stop(row, from, to)).chain([to.clone()]).collect())
+}
+
+/// The oldest minor from which a plan goes.
+pub(super) const OLDEST: Minor = Minor::new(2, 11);
+
+/// The minor of a release; edges before the oldest known minor belong to the one before it, or are older.
+pub(super) fn minor_of(ctx: &Context<'_>, release: &LinkerdVersion) -> Option<Minor> {
+    let older = || is_one_chart(ctx.knowledge, release).then_some(OLDEST);
+    release.minor(ctx.knowledge.minors()).or_else(older)
+}
+
+/// The release of a minor on the way from one release to another: between releases of a vendor, the first one of that
+/// vendor.
+pub(super) fn stop(row: &ReleaseRow, from: &LinkerdVersion, to: &LinkerdVersion) -> LinkerdVersion {
+    let of_vendor =
+        |release: &LinkerdVersion| matches!(release.channel(), Channel::Enterprise | Channel::Preview);
+    let own = (of_vendor(from) && of_vendor(to)).then(|| format!("enterprise-{}.0", row.minor).parse().ok());
+    own.flatten().unwrap_or_else(|| row.release())
 }
 
 /// The oldest release of a running proxy, if its minor is older than that of the control plane: an earlier upgrade has
@@ -198,6 +221,12 @@ fn cli_and_crds(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) -
              value license"
         )),
         None => remedy,
+    };
+    let remedy = match to.channel() == Channel::Enterprise && ctx.upgrade().is_some_and(|way| way.to != *to) {
+        true => remedy.note(format!(
+            "{to} stands for its minor: take the newest release of that minor, in all commands up to the next release"
+        )),
+        false => remedy,
     };
     let remedy = release::crds(ctx, remedy, to);
     let remedy = match keeps_gateway_api(ctx, to, reached) {

@@ -2,14 +2,17 @@
 //! the target's defaults for all others.
 
 use super::upgrade_changes_default::kept;
-use super::{gitops, mirrors};
+use super::{gitops, mirrors, one_chart};
+use crate::checks::extensions::{carried, preview_text};
 use crate::checks::prelude::*;
 use crate::checks::upgrade::{
-    self, CONTROL_PLANE, Chart, RenderedTo, chart_number, chart_of, guarded, managed_by, which_tool,
+    self, CONTROL_PLANE, CRDS_CHART, Chart, RenderedTo, chart_number, chart_of, crds_by_helm, guarded,
+    is_one_chart, managed_by, only_with_chart, own_chart, which_tool,
 };
 use crate::command::{Call, Line, helm, linkerd, program};
 use crate::item::EXTENSION_LABEL;
 use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
+use crate::version::{self, Contains, EdgeTag, Introduced, Minor};
 
 /// Adds the step that upgrades the control plane to a release. Reads `deployments.apps`.
 pub(super) fn control_plane(
@@ -23,7 +26,17 @@ pub(super) fn control_plane(
     if let Some(owner) = by.gitops {
         return match by.is_rendered_by_cli() {
             true => rendered(ctx, remedy, owner, &act, (from, to)),
+            false if is_one_chart(ctx.knowledge, from) => moved_in_git(remedy, owner, &act),
             false => in_git(ctx, remedy, owner, &act, CONTROL_PLANE.0, to),
+        };
+    }
+    if let Some(old) = one_chart::old_release(ctx).filter(|old| own_chart(ctx, *old).is_none()) {
+        return match is_one_chart(ctx.knowledge, from) {
+            true => one_chart::control_plane(ctx, remedy, old, to, &kept(ctx, (from, to))),
+            false => {
+                let release = one_chart::new_release(ctx, CONTROL_PLANE);
+                run_helm(ctx, remedy, &act, release, (from, to), CONTROL_PLANE)
+            }
         };
     }
     match by.installer {
@@ -53,6 +66,18 @@ pub(super) fn control_plane(
             which_tool(home),
         ),
     }
+}
+
+/// Adds the step that replaces the chart of 2.11 in Git.
+fn moved_in_git(remedy: Remedy, owner: GitOps<'_>, act: &str) -> Remedy {
+    remedy.step(
+        StepKind::Upgrade,
+        format!(
+            "{act}: in Git, as {owner} manages it. Do not exchange the chart linkerd2 in place: its removal deletes \
+             the CRDs. Move the objects to the two new charts first, as the notes of 2.12 describe: \
+             https://linkerd.io/2.14/tasks/upgrade/"
+        ),
+    )
 }
 
 /// Adds the steps that render the control plane of a release with its CLI, and put it into Git.
@@ -128,7 +153,18 @@ pub(in crate::checks) fn extension(
             return mirrors::awaited(remedy, &controllers);
         }
         (None, Some(release), Some(chart)) => {
-            let remedy = run_helm(ctx, in_values(remedy), &act, release, (from, to), chart);
+            let remedy = in_values(remedy);
+            let namespace = own_namespace(ctx, name).unwrap_or(release.namespace);
+            let remedy = match one_chart::old_release(ctx).filter(|_| own_chart(ctx, release).is_none()) {
+                Some(_) if is_one_chart(ctx.knowledge, from) => {
+                    one_chart::extension(ctx, remedy, &act, (release, namespace), (to, chart))
+                }
+                Some(_) => {
+                    let release = Release { name: chart.0, namespace };
+                    run_helm(ctx, remedy, &act, release, (from, to), chart)
+                }
+                None => run_helm(ctx, remedy, &act, release, (from, to), chart),
+            };
             return mirrors::awaited(remedy, &controllers);
         }
         _ => {}
@@ -138,10 +174,13 @@ pub(in crate::checks) fn extension(
         "multicluster" => "multicluster",
         _ => return remedy.step(StepKind::Upgrade, format!("{act}, with the tool that installed it")),
     };
+    let of = Extension::from_name(name);
+    let options: Vec<Arg> = of.map(|of| carried(ctx, of, &[])).unwrap_or_default();
     let rendered = |remedy: Remedy, to_it: RenderedTo| {
         let call = linkerd().control_plane(&ctx.namespaces().control_plane).words(command).words("install");
         let text = format!("{act}, with the values that it was installed with");
         let call = mirrors::settings(&controllers).fold(call, |call, set| call.option("--set", set));
+        let call = options.iter().cloned().fold(call, |call, set| call.option("--set", set));
         let text = match controllers.is_empty() {
             true => text,
             false => format!("{text}, with a controller of the chart for each link"),
@@ -149,6 +188,13 @@ pub(in crate::checks) fn extension(
         let text = match to_it {
             RenderedTo::Cluster => text,
             RenderedTo::File(file) => format!("{text}: render it to {file}"),
+        };
+        let remedy = match of {
+            Some(of) => {
+                let preview = guarded(Some(to), call.clone().pipe(kubectl().words("diff -f -")));
+                remedy.run(StepKind::Note, preview_text(of), preview)
+            }
+            None => remedy,
         };
         remedy.run(StepKind::Upgrade, text, guarded(Some(to), to_it.line(call)))
     };
@@ -160,10 +206,19 @@ pub(in crate::checks) fn extension(
     let remedy = match (by.gitops, by.installer) {
         (Some(owner), _) => remedy
             .step(StepKind::Upgrade, format!("{act}: in Git, like the control plane that {owner} manages")),
-        (None, Some(Installer::Cli)) => rendered(remedy, RenderedTo::Cluster),
+        (None, Some(Installer::Cli)) => {
+            let remedy = rendered(remedy, RenderedTo::Cluster);
+            if name == "viz" { pruned_viz(ctx, remedy, to) } else { remedy }
+        }
         (None, _) => remedy.step(StepKind::Upgrade, format!("{act}, with the tool that installed it")),
     };
     mirrors::awaited(remedy, &controllers)
+}
+
+/// The namespace of an extension.
+fn own_namespace<'a>(ctx: &Context<'a>, name: &str) -> Option<&'a str> {
+    let named = |namespace: &&Namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(name);
+    ctx.optional_list::<Namespace>().iter().find(named).map(|one| one.metadata.name.as_str())
 }
 
 /// The manager of an extension, from metadata of its Deployments.
@@ -188,9 +243,26 @@ pub(super) fn crds(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Re
     let by = upgrade::crds_managed_in_git(ctx).unwrap_or_else(|| managed_by(ctx));
     match by.gitops {
         Some(owner) if by.is_rendered_by_cli() => upgrade::rendered_crds(ctx, remedy, owner, &act, to),
+        Some(owner) if is_first_with_two_charts(ctx, to) => moved_in_git(remedy, owner, &act),
         Some(owner) => in_git(ctx, remedy, owner, &act, "linkerd-crds", to),
-        None => upgrade::crds(ctx, remedy, &act, to, false),
+        None => match one_chart::old_release(ctx).filter(|old| own_chart(ctx, *old).is_none()) {
+            Some(old) if is_first_with_two_charts(ctx, to) => one_chart::crds(ctx, remedy, old, to),
+            Some(_) => {
+                let release = one_chart::new_release(ctx, CRDS_CHART);
+                let command = crds_by_helm(ctx.knowledge, Some(release), to);
+                remedy.run(StepKind::Upgrade, format!("{act}, with Helm"), command)
+            }
+            None => upgrade::crds(ctx, remedy, &act, to, false),
+        },
     }
+}
+
+/// Whether a hop to this release replaces the chart linkerd2: the installed release has it, and the target is the first
+/// with two.
+fn is_first_with_two_charts(ctx: &Context<'_>, to: &LinkerdVersion) -> bool {
+    let from = super::Upgrade::from_context(ctx).map(|way| way.from);
+    let is_old = from.is_ok_and(|from| is_one_chart(ctx.knowledge, &from));
+    is_old && to.minor(ctx.knowledge.minors()) == Some(Minor::new(2, 12))
 }
 
 /// The file with the leftovers.
@@ -200,7 +272,7 @@ const LEFTOVERS: &str = "leftovers.yaml";
 /// Helm and GitOps do this themselves.
 pub(super) fn pruned(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Remedy {
     let by = managed_by(ctx);
-    if by.gitops.is_some() || by.installer != Some(Installer::Cli) {
+    if by.gitops.is_some() || by.installer != Some(Installer::Cli) || !has_prune(ctx, to) {
         return remedy;
     }
     let prune = linkerd().control_plane(&ctx.namespaces().control_plane).words("prune");
@@ -214,6 +286,32 @@ pub(super) fn pruned(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> 
              CustomResourceDefinition deletes its objects",
             kubectl().words("delete -f").arg(LEFTOVERS),
         )
+}
+
+/// Adds the same steps for viz.
+fn pruned_viz(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Remedy {
+    const FILE: &str = "viz-leftovers.yaml";
+    if !has_prune(ctx, to) {
+        return remedy;
+    }
+    let prune = linkerd().control_plane(&ctx.namespaces().control_plane).words("viz prune");
+    remedy
+        .command(
+            "Write leftovers of earlier releases of viz to a file",
+            guarded(Some(to), prune.to_file(FILE)),
+        )
+        .command(
+            "If the file lists objects, remove from it what you use, and delete the rest",
+            kubectl().words("delete -f").arg(FILE),
+        )
+}
+
+/// Whether the CLI of a release has the command `prune` (linkerd2 commit e9eac4c67).
+fn has_prune(ctx: &Context<'_>, release: &LinkerdVersion) -> bool {
+    let first = EdgeTag { year: 23, month: 2, number: 3 };
+    let stable = version::Release { major: 2, minor: 13, patch: Some(0) };
+    let change = Introduced::at_edge(first).and_stable(stable);
+    release.contains(&change, ctx.knowledge.minors()) != Contains::No
 }
 
 /// The change in Git that upgrades a chart to a release.
@@ -255,7 +353,8 @@ fn by_helm(
 ) -> Command {
     let mut lines = Vec::new();
     let upgrade = upgrade_call(ctx, &mut lines, release, to, chart).words("--reset-then-reuse-values");
-    lines.push(Line::from(set.iter().fold(upgrade, |call, one| call.option("--set", one.as_str()))));
+    let upgrade = set.iter().fold(upgrade, |call, one| call.option("--set", one.as_str()));
+    lines.push(only_with_chart(ctx.knowledge, release, (chart.0, Some(to)), upgrade));
     Command::lines(lines).whole()
 }
 
@@ -269,6 +368,12 @@ fn run_helm(
     chart: Chart,
 ) -> Remedy {
     let set = if chart.0 == CONTROL_PLANE.0 { kept(ctx, (from, to)) } else { Vec::new() };
+    if let Some(own) = own_chart(ctx, release) {
+        let number = chart_number(ctx.knowledge, chart.0, to);
+        let origin = ctx.knowledge.channels().origin(to);
+        let called = origin.and_then(|origin| origin.chart(chart.0)).unwrap_or(chart.0);
+        return own.upgraded(remedy, act, (called, number.as_deref()), &set);
+    }
     match moved_values(ctx, release, (from, to), chart, &set) {
         Some(moved) => remedy.run(
             StepKind::Upgrade,
@@ -316,9 +421,10 @@ fn moved_values(
         None => one.clone(),
     };
     let upgrade = set.iter().fold(upgrade, |call, one| call.option("--set", within(one)));
-    lines.push(Line::from(match after.license {
+    let upgrade = match after.license {
         Some(_) => upgrade.option("--set", Arg::from("license=").then(Arg::placeholder("LICENSE"))),
         None => upgrade,
-    }));
+    };
+    lines.push(only_with_chart(ctx.knowledge, release, (chart.0, Some(to)), upgrade));
     Some(Command::lines(lines).whole())
 }

@@ -2,10 +2,11 @@
 //! that installed it, and the time limit.
 
 use super::gitops::taken;
+use super::one_chart;
 use super::phases::Phase;
 use crate::card::Part;
 use crate::checks::prelude::*;
-use crate::checks::upgrade::{CONTROL_PLANE, RenderedTo, chart_number, managed_by, to_release};
+use crate::checks::upgrade::{CONTROL_PLANE, RenderedTo, chart_number, managed_by, own_chart, to_release};
 use crate::checks::versions::cli_install::install;
 use crate::command::{Line, helm, linkerd, meshdoctor, program};
 use crate::knowledge::{Between, RetypedValue};
@@ -16,7 +17,12 @@ const OVERRIDES: &str = "linkerd-config-overrides";
 
 /// The rollback phase: `from` is the installed release, `hops` the target releases in order. Reads
 /// `deployments.apps`.
-pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> Phase {
+pub(super) fn phase(
+    ctx: &Context<'_>,
+    from: &LinkerdVersion,
+    hops: &[LinkerdVersion],
+    moves_plugin: bool,
+) -> Phase {
     let remedy = Remedy::new().note(
         "Until the data plane restarts, only the control plane can be rolled back, by one release: proxies \
          of that release still run",
@@ -34,7 +40,18 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
                 [.., before, _] => before,
                 _ => from,
             };
-            with_helm(ctx, remedy, release, before)
+            match (one_chart::old_release(ctx), hops) {
+                (Some(_), [_]) => remedy.command(
+                    "Helm cannot roll this upgrade back, as the old release no longer owns the objects. Remove the \
+                     CRDs from its saved manifest, and apply the rest. Delete the file once no rollback is needed: it \
+                     can hold the issuer's key",
+                    kubectl().words("apply --server-side --force-conflicts -f").arg(one_chart::MANIFEST),
+                ),
+                (Some(_), _) => {
+                    with_helm(ctx, remedy, one_chart::new_release(ctx, CONTROL_PLANE), before)
+                }
+                (None, _) => with_helm(ctx, remedy, release, before),
+            }
         }
         (None, Some(Installer::Cli)) => {
             let before = std::iter::once(from).chain(hops);
@@ -59,6 +76,13 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
          lists as newer: pods that were created since the upgrade have the newer proxy",
         newer,
     );
+    let remedy = match moves_plugin {
+        true => remedy.note(
+            "Keep the newer linkerd-cni: the previous control plane already ran with it between two phases of this \
+             plan",
+        ),
+        false => remedy,
+    };
     let remedy = remedy.note("Keep the CRDs of the newer release: deleting a CRD deletes its objects");
     let remedy = remedy.note(lost(by.gitops.is_none() && by.release().is_some()));
     let remedy = remedy.note(
@@ -70,6 +94,10 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
 
 /// Adds the steps that return a Helm release of the control plane to the release before.
 fn with_helm(ctx: &Context<'_>, remedy: Remedy, release: Release<'_>, before: &LinkerdVersion) -> Remedy {
+    if let Some(own) = own_chart(ctx, release) {
+        let act = format!("Roll the release back to the revision before. {}", own.all_go_back());
+        return remedy.command(act, rolled_back(release));
+    }
     let number = chart_number(ctx.knowledge, CONTROL_PLANE.0, before);
     let chart = number.map_or_else(String::new, |number| {
         format!(", the newest with CHART {}-{number} for {before}", CONTROL_PLANE.0)

@@ -1,10 +1,12 @@
 //! `upgrade-path`: the target is not the next minor of the same channel.
 
 use super::Upgrade;
-use super::plan::oldest_proxy;
+use super::one_chart::{TRAFFIC_SPLITS, traffic_splits};
+use super::plan::{OLDEST, minor_of, oldest_proxy, stop};
 use crate::annotations::HELM_RELEASE;
 use crate::checks::control_plane::installation::minors;
 use crate::checks::prelude::*;
+use crate::checks::upgrade::managed_by;
 use crate::command::{Call, meshdoctor};
 use crate::knowledge::{Origin, ReleaseRow};
 use crate::objects::CustomResourceDefinition;
@@ -13,14 +15,14 @@ use crate::version::{Channel, Minor};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Upgrade::from_context(ctx)?;
     let mut findings = Vec::new();
-    let table = ctx.knowledge.minors();
-    let minor = |version: &LinkerdVersion| version.minor(table);
+    let minor = |version: &LinkerdVersion| minor_of(ctx, version);
     match minor(&way.from).zip(minor(way.to)) {
         _ if way.from.same_release(way.to) => findings.push(same(ctx, &way)),
         Some((from, to)) => match to.ahead_of(from) {
             // It describes the first of the steps.
+            Some(ahead) if ahead > 0 && from < OLDEST => findings.push(too_old(ctx, &way)),
             Some(ahead) if ahead > 0 && from < Minor::new(2, 12) => {
-                findings.push(one_chart(ctx, &way));
+                findings.extend(one_chart(ctx, &way));
                 if ahead > 1 {
                     findings.push(skips(ctx, &way, from, to, ahead.unsigned_abs()));
                 }
@@ -35,7 +37,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         None => findings.push(not_comparable(ctx, &way)),
     }
     findings.extend(beyond(ctx, &way));
-    if family(way.from.channel()) != family(way.to.channel()) {
+    let family = |version: &LinkerdVersion| family(version.channel(), minor(version));
+    if family(&way.from) != family(&way.to) {
         findings.push(sideways(ctx, &way));
     } else if way.from.channel() != way.to.channel() {
         let known = |version| ctx.knowledge.channels().origin(version).is_some();
@@ -64,14 +67,18 @@ fn beyond(ctx: &Context<'_>, way: &Upgrade<'_>) -> Option<Finding> {
         .then(|| about(ctx, way, message).severity(Severity::Warning).parameter("beyond").remedy(remedy))
 }
 
-/// The vendor of a channel.
-fn family(channel: Channel) -> &'static str {
+/// The vendor of a channel. Releases without a channel are of the open-source project until its last stable minor.
+fn family(channel: Channel, minor: Option<Minor>) -> &'static str {
     match channel {
-        Channel::Stable | Channel::Edge => "the open-source project",
+        Channel::Unmarked if minor.is_some_and(|minor| minor <= Minor::new(2, 14)) => OPEN_SOURCE,
+        Channel::Stable | Channel::Edge => OPEN_SOURCE,
         Channel::Enterprise | Channel::Preview | Channel::Unmarked => "a vendor",
         Channel::Dev | Channel::Git => "a custom build",
     }
 }
+
+/// The vendor of stable and edge releases.
+const OPEN_SOURCE: &str = "the open-source project";
 
 fn about(ctx: &Context<'_>, way: &Upgrade<'_>, message: impl Into<String>) -> Finding {
     ctx.finding(Subject::thing("upgrade"), message).evidence(way.seen.clone()).evidence(way.target.clone())
@@ -82,7 +89,7 @@ fn skips(ctx: &Context<'_>, way: &Upgrade<'_>, from: Minor, to: Minor, distance:
     let between: Vec<&ReleaseRow> = rows.iter().filter(|row| row.minor > from && row.minor <= to).collect();
     let minors_of = |row: &&ReleaseRow| match row.minor == to {
         true => format!("{} ({})", row.minor, way.to),
-        false => format!("{} ({})", row.minor, row.release()),
+        false => format!("{} ({})", row.minor, stop(row, &way.from, way.to)),
     };
     let hops = between.iter().map(minors_of).collect::<Vec<_>>().join(", ");
     let remedy = Remedy::new().command(
@@ -103,14 +110,51 @@ fn skips(ctx: &Context<'_>, way: &Upgrade<'_>, from: Minor, to: Minor, distance:
         .fact(format!("{from} to {to}"))
 }
 
-/// Before 2.12 there was one chart.
-fn one_chart(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
+/// The installed release is older than the first one from which a plan goes.
+fn too_old(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
+    let message = format!(
+        "The changes up to {OLDEST} are not in the release data, so this report covers none of them. Linkerd supports \
+         upgrading one minor at a time"
+    );
+    about(ctx, way, message).parameter("too old").remedy(
+        Remedy::new()
+            .note(format!(
+                "First upgrade one minor after the other to {OLDEST}, as its notes describe: \
+                 https://linkerd.io/2.11/tasks/upgrade/"
+            ))
+            .note(format!("Then repeat this check for the way from {OLDEST}")),
+    )
+}
+
+/// Before 2.12 there was one chart. The CLI replaces it like any other release, except for TrafficSplits.
+fn one_chart(ctx: &Context<'_>, way: &Upgrade<'_>) -> Option<Finding> {
+    if managed_by(ctx).is_by_cli() && owned(ctx).is_empty() {
+        let mut definitions = ctx.optional_list::<CustomResourceDefinition>().iter();
+        let splits = definitions.find(|one| one.metadata.name == TRAFFIC_SPLITS)?;
+        let message = "Since 2.12 TrafficSplits belong to the SMI extension: without it, they have no effect after the \
+                       upgrade. Without TrafficSplits nothing changes";
+        let evidence = Evidence::other("CRD", splits.metadata.name.as_str());
+        let remedy = traffic_splits(Remedy::new())
+            .note("Do not apply the CRDs with --prune: it deletes TrafficSplits");
+        let finding = about(ctx, way, message).severity(Severity::Warning).parameter("traffic splits");
+        return Some(finding.evidence(evidence).remedy(remedy));
+    }
+    Some(two_charts(ctx, way))
+}
+
+/// The CRDs of the chart linkerd2 that belong to a Helm release.
+fn owned<'a>(ctx: &Context<'a>) -> Vec<&'a str> {
     let release = |one: &&CustomResourceDefinition| one.metadata.annotations.contains_key(HELM_RELEASE);
     let owned = ctx.optional_list::<CustomResourceDefinition>().iter().filter(release);
-    let owned: Vec<&str> = owned
+    owned
         .map(|one| one.metadata.name.as_str())
         .filter(|name| name.ends_with("linkerd.io") || name.ends_with("split.smi-spec.io"))
-        .collect();
+        .collect()
+}
+
+/// The chart linkerd2 has to be replaced by two.
+fn two_charts(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
+    let owned = owned(ctx);
     let seen = (!owned.is_empty()).then(|| Evidence::other("CRDs of a Helm release", owned.join(", ")));
     about(
         ctx,
@@ -127,10 +171,9 @@ fn one_chart(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
                 "Before the upgrade to 2.12, save every ServiceProfile, Server, ServerAuthorization and \
                  TrafficSplit: kubectl get -A -o yaml",
             )
-            .step(
-                StepKind::Note,
-                "Migrate to the new charts as described in the notes of stable-2.12.0. TrafficSplits need the SMI \
-                 extension before that: https://linkerd.io/2/tasks/upgrade/",
+            .note(
+                "Move the objects to the two new charts, as the plan (-o plan) and the notes of 2.12 describe. If \
+                 TrafficSplits are used, install the SMI extension first: https://linkerd.io/2.14/tasks/upgrade/",
             ),
     )
 }
@@ -202,8 +245,8 @@ fn sideways(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     let message = format!(
         "the target is released by {}, the installed release by {}: charts, repositories and images have \
          different names, and values may have a different meaning",
-        family(way.to.channel()),
-        family(way.from.channel())
+        family(way.to.channel(), minor_of(ctx, way.to)),
+        family(way.from.channel(), minor_of(ctx, &way.from))
     );
     let remedy = Remedy::new()
         .note("Follow the guide of the target's vendor; this plan uses only public sources about the minor");
@@ -275,7 +318,7 @@ fn origins(ctx: &Context<'_>, way: &Upgrade<'_>, remedy: Remedy) -> Remedy {
         Some(guide) => remedy.note(format!("Its guide: {guide}")),
         None => remedy,
     };
-    match family(way.from.channel()) {
+    match family(way.from.channel(), minor_of(ctx, &way.from)) {
         "a vendor" => remedy.note(
             "Parts that only the vendor's build has are lost: its operator, its own resources and values, \
              and fixes backported from later releases",

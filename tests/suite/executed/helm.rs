@@ -63,12 +63,20 @@ pub fn run(world: &mut World, call: &Call) -> Result<String, String> {
         "--set-string",
         "--version",
         "--repo",
+        "--max",
         "--kube-context",
     ];
     let plain = call.plain(&valued);
     let namespace = call.value(&["-n", "--namespace"]).unwrap_or("default").to_owned();
     match plain.as_slice() {
-        ["repo", ..] | ["get", ..] | ["history", ..] => Ok(String::new()),
+        ["repo", ..] | ["get", ..] => Ok(String::new()),
+        ["history", name] => {
+            let mut all = releases(world).into_iter();
+            let release = all.find(|one| one.name == *name && one.namespace == namespace);
+            let release = release.ok_or_else(|| format!("release {name} not found"))?;
+            let row = json!({"chart": format!("{}-{}", release.chart, release.version), "revision": 1});
+            Ok(serde_yaml::to_string(&json!([row])).unwrap())
+        }
         ["list"] => {
             let filter =
                 regex::Regex::new(call.value(&["--filter"]).unwrap_or("")).map_err(|e| e.to_string())?;

@@ -49,6 +49,17 @@ impl Channels {
         self.channels.iter().find(|origin| origin.channel == release.channel().prefix())
     }
 
+    /// The names of an open-source chart in all channels, that of the open-source project first.
+    pub fn names<'o>(&'o self, chart: &'o str) -> Vec<&'o str> {
+        let mut names = vec![chart];
+        for name in self.channels.iter().filter_map(|origin| origin.chart(chart)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// Source of the facts, and date of the last review.
     pub fn source(&self) -> (&str, jiff::civil::Date) {
         (&self.source, self.date)

@@ -77,7 +77,9 @@ pub fn markdown(report: &Report) -> String {
         text.push('\n');
     }
     let Some(plan) = &rehearsal.plan else {
-        text.push_str("No plan: the target is not an upgrade to a later release.\n");
+        text.push_str(
+            "No plan: the target is not a later release, or the release data lacks the way to it.\n",
+        );
         return text;
     };
     for (number, phase) in (1..).zip(&plan.phases) {

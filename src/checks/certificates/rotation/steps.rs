@@ -172,6 +172,12 @@ fn into_authority(remedy: Remedy, namespace: &str, name: &str) -> Remedy {
         )
 }
 
+/// The lifetime of certificates, if the values set another one than a day.
+fn lifetime(ctx: &Context<'_>) -> Option<String> {
+    let time = ctx.values_for_steps()?.text("identity.issuer.issuanceLifetime")?.to_owned();
+    (!matches!(time.as_str(), "" | "24h" | "24h0m0s")).then_some(time)
+}
+
 fn renew_certificates(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) -> Remedy {
     let is_replaced = phase == Phase::IssuerReplaced;
     let done = match is_replaced {
@@ -188,7 +194,10 @@ fn renew_certificates(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) 
     let over = evidence.lifetime.over.filter(|over| is_replaced && *over > evidence.now);
     let wait = match over {
         Some(over) => format!("wait until {over}, when the old ones have expired"),
-        None => "wait a day, until the old ones have expired".to_owned(),
+        None => match lifetime(ctx) {
+            None => "wait a day, until the old ones have expired".to_owned(),
+            Some(time) => format!("wait {time} (issuanceLifetime), until the old ones have expired"),
+        },
     };
     let act = format!("Restart the meshed workloads for certificates of the new issuer; or {wait}");
     let remedy = meshed_but(ctx, remedy, Needs::NewPods, &act, &|owner| done.contains(owner));
