@@ -291,6 +291,12 @@ impl Installed {
         }
     }
 
+    /// The installation, if the parent chart reads these paths of its values too.
+    fn shared_with_parent(self, shared: &[String]) -> Installed {
+        let files = self.files.into_iter().map(|file| file.shared_with_parent(shared.to_vec())).collect();
+        Installed { files, ..self }
+    }
+
     fn take(&mut self, values: Result<ValuesFile, String>) {
         match values {
             Ok(file) => self.files.push(file),

@@ -62,6 +62,7 @@ fn files(set: &Set<'_>, document: &Document<'_>, paths: Vec<String>, installed: 
 
 /// Dependencies of this `Chart.yaml`, with their part of the values file next to it.
 pub(super) fn dependencies(set: &Set<'_>, document: &Document<'_>) -> Vec<Installed> {
+    let installers = parent::installers(set, document);
     let dependency = |item: String| {
         let field = |key: &str| format!("{item}.{key}");
         let name = document.text(&field("name"))?;
@@ -69,17 +70,22 @@ pub(super) fn dependencies(set: &Set<'_>, document: &Document<'_>) -> Vec<Instal
         let version = document.text(&field("version")).map(|text| (field("version"), text));
         let mut installed = Installed::new(document.of.name.clone(), document.place(&item), chart, version);
         let part = document.text(&field("alias")).unwrap_or(name);
-        if let Some(values) = set.beside(document.of, "values.yaml") {
-            let documents = set.documents(values);
-            let shared = parent::shared(set, document, &part, document.text(&field("condition")).as_deref());
-            let own = documents.first().and_then(|values| values.map(&values.of.name, &part));
-            installed.files.extend(own.map(|own| own.shared_with_parent(shared)));
-        }
-        // The installing user may pass more files.
-        installed.absent.push("values of the parent chart".to_owned());
-        Some(installed)
+        let shared = parent::shared(set, document, &part, document.text(&field("condition")).as_deref());
+        let beside = set.beside(document.of, "values.yaml");
+        installed.files.extend(beside.and_then(|file| parent::values_of(set, file, &part)));
+        let each: Vec<Installed> =
+            installers.iter().map(|one| one.installed(set, document, &part, &installed)).collect();
+        let all = match each.is_empty() {
+            true => {
+                // The installing user may pass more files.
+                installed.absent.push("values of the parent chart".to_owned());
+                vec![installed]
+            }
+            false => each,
+        };
+        Some(all.into_iter().map(move |one| one.shared_with_parent(&shared)))
     };
-    document.items("dependencies").into_iter().filter_map(dependency).collect()
+    document.items("dependencies").into_iter().filter_map(dependency).flatten().collect()
 }
 
 impl<'t> Set<'t> {
