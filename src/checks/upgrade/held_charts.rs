@@ -113,7 +113,8 @@ impl OwnChart<'_> {
             ),
         };
         let text = format!(
-            "{act}. {}. Set {chart} to {version} under dependencies of its Chart.yaml{set}",
+            "{act}. {}. Set {chart} to {version} under dependencies of its Chart.yaml{set}. \
+             MESH_CHART is your chart",
             self.reason()
         );
         let source = || Arg::placeholder("MESH_CHART");

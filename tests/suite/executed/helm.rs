@@ -73,7 +73,7 @@ pub fn run(world: &mut World, call: &Call) -> Result<String, String> {
         ["history", name] => {
             let mut all = releases(world).into_iter();
             let release = all.find(|one| one.name == *name && one.namespace == namespace);
-            let release = release.ok_or_else(|| format!("release {name} not found"))?;
+            let Some(release) = release else { return Ok(String::new()) };
             let row = json!({"chart": format!("{}-{}", release.chart, release.version), "revision": 1});
             Ok(serde_yaml::to_string(&json!([row])).unwrap())
         }
