@@ -26,6 +26,10 @@ spec:
   ports: [{name: http, port: 8080}]
 ---
 apiVersion: v1
+kind: ServiceAccount
+metadata: {name: default, namespace: shop}
+---
+apiVersion: v1
 kind: Service
 metadata: {name: outside, namespace: shop}
 spec:
@@ -182,8 +186,12 @@ webhooks:
   failurePolicy: Fail
   sideEffects: None
   admissionReviewVersions: [v1]
-  clientConfig: {service: {namespace: shop, name: web, port: 8080, path: /validate}}
+  clientConfig: {service: {namespace: shop, name: web, port: 80, path: /validate}}
   rules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: nightly, namespace: shop}
 ---
 apiVersion: batch/v1
 kind: CronJob
