@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::node;
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, PrefixedLine, plain_line};
 use crate::names::{is_label, is_subdomain};
 use crate::objects::{Object, by_metadata, meta::Meta};
 use crate::redact;
@@ -72,6 +72,16 @@ impl LogOf {
     }
 }
 
+impl LogOf {
+    /// Whether a line can be of this log: `kubectl logs --prefix` writes the pod and the container before each.
+    pub fn wrote(&self, line: &str) -> bool {
+        let (LogOf::Pod { pod, container, .. }, Some(of)) = (self, PrefixedLine::parse(line)) else {
+            return true;
+        };
+        pod == of.pod && container.as_deref().is_none_or(|container| container == of.container)
+    }
+}
+
 impl fmt::Display for LogOf {
     /// Formats it as `--logs` accepts it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,8 +140,12 @@ impl LogObject {
         LogOf::parse(&whole)
     }
 
-    /// Redacts it and keeps only the last relevant lines. Idempotent.
+    /// Redacts it and keeps only the last relevant lines, in their plain form. Idempotent.
     pub fn normalised(mut self) -> LogObject {
+        if let Some(of @ LogOf::Pod { .. }) = self.log() {
+            let own = self.text.lines().filter(|line| of.wrote(line));
+            self.text = own.map(|line| format!("{}\n", plain_line(line))).collect();
+        }
         if let Some(LogOf::Pod { container: Some(container), .. }) = self.log()
             && Knowledge::embedded().mesh_logs().reads(&container)
         {
@@ -230,6 +244,23 @@ mod tests {
         assert!(once.text.starts_with("2026-01-15T11:58:12Z Failed to obtain identity"), "{}", once.text);
         assert!(!once.text.contains(token), "{}", once.text);
         assert_eq!(once.clone().normalised(), once);
+    }
+
+    #[test]
+    fn lines_in_json_or_with_prefix_are_kept_like_plain_ones() {
+        let of = LogOf::parse("shop/web-1/linkerd-proxy").expect("a container");
+        let json = r#"2026-01-15T11:58:12Z {"timestamp":"[  1.5s]","level":"ERROR","fields":{"message":"Failed to obtain identity","error":"status: Unknown"},"target":"linkerd_app","spans":[],"threadId":"ThreadId(1)"}"#;
+        let text = "2026-01-15T11:58:12Z [  1.5s] ERROR ThreadId(01) linkerd_app: Failed to obtain identity error=status: Unknown";
+        let kept = |text: &str| LogObject::new(&of, format!("{text}\n"), false).normalised();
+        let plain = kept(text);
+        assert_eq!(plain.text.lines().count(), 1, "{}", plain.text);
+        assert_eq!(kept(json), plain);
+        assert_eq!(kept(&format!("[pod/web-1/linkerd-proxy] {text}")), plain);
+        assert_eq!(kept(&format!("[pod/web-1/linkerd-proxy] {json}")), plain);
+        for other in ["[pod/web-2/linkerd-proxy]", "[pod/web-1/policy]"] {
+            assert_eq!(kept(&format!("{other} {text}")).text, "");
+        }
+        assert_eq!(plain.clone().normalised(), plain);
     }
 
     #[test]

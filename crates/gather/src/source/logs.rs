@@ -76,6 +76,15 @@ impl Logs {
             if let Some(reason) = no_text(&bytes) {
                 return Err(LoadError::Unreadable { path: shown, reason: reason.to_owned() });
             }
+            let text = String::from_utf8_lossy(&bytes);
+            let is_written = |line: &str| !line.trim_ascii().is_empty();
+            if let Some(line) = text.lines().find(|line| is_written(line))
+                && !text.lines().any(|line| is_written(line) && of.wrote(line))
+            {
+                let source = line.split(' ').next().unwrap_or_default();
+                let reason = format!("none of its lines is of {name}; the first is of {source}");
+                return Err(LoadError::Unreadable { path: shown, reason });
+            }
             if !ended {
                 let message = format!(
                     "{shown}: more than {} MiB; the rest is not read: pass the end of the log, as with tail \
@@ -88,7 +97,7 @@ impl Logs {
             if !held.0.is_empty() && !held.0.ends_with('\n') {
                 held.0.push('\n');
             }
-            held.0.push_str(&String::from_utf8_lossy(&bytes));
+            held.0.push_str(&text);
             held.1 |= cut;
         }
         Ok(logs)
