@@ -213,7 +213,7 @@ fn objects() -> Vec<Value> {
     let running = json!({ "running": { "startedAt": time } });
     let condition = |kind: &str| json!({ "type": kind, "status": "True", "reason": "Because", "message": "it is so", "lastTransitionTime": time });
     let pod_status = json!({
-        "phase": "Running", "reason": "Evicted", "podIP": "10.1.2.3", "podIPs": [{ "ip": "10.1.2.3" }], "startTime": time,
+        "phase": "Running", "reason": "Evicted", "podIP": "10.1.2.3", "podIPs": [{ "ip": "10.1.2.3" }, { "ip": "fd00::3" }], "startTime": time,
         "conditions": [condition("Ready"), { "type": "PodScheduled", "status": "False" }],
         "containerStatuses": [state("app", running.clone(), ended.clone()), state("other", waiting.clone(), ended.clone())],
         "initContainerStatuses": [state("linkerd-init", ended.clone(), waiting), state("linkerd-proxy", running, json!({}))],

@@ -172,6 +172,7 @@ const REASONS: &[(&str, &[&str])] = &[
         "An address, a port or a number.",
         &[
             "podIP",
+            "podIPs[].ip",
             "workloadIPs[].ip",
             "podCIDR",
             "podCIDRs[]",

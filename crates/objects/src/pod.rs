@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::condition::{CONDITION, Condition};
 use super::container::{CONTAINER, Container, PROXY_CONTAINER};
@@ -121,6 +121,9 @@ pub struct PodStatus {
     /// Its address; also `None` if invalid.
     #[serde(rename = "podIP", deserialize_with = "address")]
     pub pod_ip: Option<IpAddr>,
+    /// Its addresses, of both families in a dual-stack cluster. Empty in evidence without them.
+    #[serde(rename = "podIPs", deserialize_with = "addresses")]
+    pub pod_ips: Box<[IpAddr]>,
     /// Ready and PodReadyToStartContainers, and other conditions that are not `True`.
     #[serde(deserialize_with = "nullable")]
     pub conditions: Box<[Condition]>,
@@ -130,6 +133,18 @@ pub struct PodStatus {
     /// One per init container.
     #[serde(deserialize_with = "nullable")]
     pub init_container_statuses: Box<[ContainerStatus]>,
+}
+
+/// Addresses of a list, without invalid ones.
+fn addresses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<[IpAddr]>, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct PodAddress {
+        #[serde(deserialize_with = "address")]
+        ip: Option<IpAddr>,
+    }
+    let all = Option::<Vec<PodAddress>>::deserialize(deserializer)?.unwrap_or_default();
+    Ok(all.into_iter().filter_map(|one| one.ip).collect())
 }
 
 /// Default security context of a pod's containers.
@@ -278,9 +293,21 @@ impl Pod {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
 
+    /// Its addresses, the primary one first.
+    pub fn addresses(&self) -> impl Iterator<Item = IpAddr> {
+        let primary = self.status.pod_ip;
+        let others = self.status.pod_ips.iter().copied().filter(move |address| Some(*address) != primary);
+        primary.into_iter().chain(others)
+    }
+
+    /// Whether an address is one of its own.
+    pub fn has_address(&self, address: IpAddr) -> bool {
+        self.addresses().any(|own| own == address)
+    }
+
     /// Whether an address leads to it: its own, not that of its node.
     pub fn is_at(&self, address: IpAddr) -> bool {
-        self.status.pod_ip == Some(address) && !self.spec.host_network && !self.is_finished()
+        self.has_address(address) && !self.spec.host_network && !self.is_finished()
     }
 }
 
@@ -326,6 +353,11 @@ schemas! {
         7 startTime: Time,
         8 containerStatuses: Many(&CONTAINER_STATUS),
         10 initContainerStatuses: Many(&CONTAINER_STATUS),
+        12 podIPs: Many(&POD_ADDRESS),
+    }
+
+    POD_ADDRESS "PodIP" {
+        1 ip: Text,
     }
 }
 

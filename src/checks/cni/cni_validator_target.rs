@@ -192,7 +192,7 @@ fn answers(target: SocketAddr, services: &[Service], pods: &[Pod]) -> Option<Str
     if let Some(service) = service {
         return Some(service.metadata.described("Service"));
     }
-    let pod = pods.iter().find(|pod| pod.status.pod_ip == Some(ip) && !pod.spec.host_network)?;
+    let pod = pods.iter().find(|pod| pod.has_address(ip) && !pod.spec.host_network)?;
     Some(pod.described())
 }
 

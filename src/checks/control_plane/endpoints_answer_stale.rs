@@ -2,6 +2,7 @@
 //! address now.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 use crate::checks::diagnosed::answers;
 use crate::checks::prelude::*;
@@ -27,12 +28,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         {
             None => Some("the pod does not exist".to_owned()),
             Some(pod) if pod.is_finished() => Some("the pod has ended".to_owned()),
-            Some(pod) => match pod.status.pod_ip {
-                Some(address) if address.to_string() != endpoint.ip => {
-                    Some(format!("the pod's address is {address}"))
-                }
-                _ => None,
-            },
+            Some(pod) => {
+                let given: IpAddr = endpoint.ip.parse().ok()?;
+                // Of another family, evidence can lack the address.
+                let own = pod.addresses().find(|own| own.is_ipv4() == given.is_ipv4())?;
+                (!pod.has_address(given)).then(|| format!("the pod's address is {own}"))
+            }
         };
         let stale: Vec<(&Endpoint, String)> =
             service.endpoints.iter().filter_map(|endpoint| Some((endpoint, wrong(endpoint)?))).collect();

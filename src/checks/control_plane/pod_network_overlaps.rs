@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn in_use<'a>(nodes: &'a [Node], pods: &[Pod]) -> Vec<InUse<'a>> {
     let mut by_node: HashMap<&str, Vec<IpAddr>> = HashMap::new();
     for pod in pods.iter().filter(|pod| !pod.spec.host_network && !pod.is_finished()) {
-        by_node.entry(pod.node_name.as_str()).or_default().extend(pod.status.pod_ip);
+        by_node.entry(pod.node_name.as_str()).or_default().extend(pod.addresses());
     }
     let of_node = |node: &'a Node| {
         let addresses = by_node.get(node.metadata.name.as_str());

@@ -19,10 +19,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (logs, pods, nodes) = (proxy_logs(ctx), ctx.complete_list::<Pod>()?, ctx.complete_list::<Node>()?);
     let logs = logs?;
     let Some(row) = ctx.knowledge.mesh_logs().get("forward-failed") else { return Ok(Vec::new().into()) };
-    let taken: BTreeSet<IpAddr> = pods.iter().filter_map(|pod| pod.status.pod_ip).collect();
+    let taken: BTreeSet<IpAddr> = pods.iter().flat_map(Pod::addresses).collect();
     let networks: Vec<Network> =
         nodes.iter().flat_map(Node::pod_networks).filter_map(|network| network.parse().ok()).collect();
-    // The second address of a pod is unknown.
+    // Evidence can lack the second addresses of pods.
     let is_known = |address: IpAddr| taken.iter().any(|known| known.is_ipv4() == address.is_ipv4());
     let is_free = |address: IpAddr| {
         let is_of_pods = networks.iter().any(|network| network.contains(address));

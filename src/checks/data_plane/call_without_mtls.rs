@@ -57,8 +57,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn meshed_by_address<'a>(ctx: &Context<'a>) -> Result<HashMap<IpAddr, &'a Pod>, Missing> {
     let mut found: HashMap<IpAddr, Option<&Pod>> = HashMap::new();
     for pod in ctx.partial_list::<Pod>()?.iter().filter(|pod| !pod.is_finished()) {
-        let Some(address) = pod.status.pod_ip else { continue };
-        found.entry(address).and_modify(|pod| *pod = None).or_insert(Some(pod));
+        for address in pod.addresses() {
+            found.entry(address).and_modify(|pod| *pod = None).or_insert(Some(pod));
+        }
     }
     let alone = found.into_iter().filter_map(|(address, pod)| Some((address, pod?)));
     Ok(alone.filter(|(_, pod)| pod.spec.proxy().is_some()).collect())

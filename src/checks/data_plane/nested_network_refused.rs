@@ -91,7 +91,7 @@ impl OtherNetworks {
         let nodes = ctx.optional_list::<Node>();
         let of_nodes = nodes.iter().flat_map(|node| &node.status.addresses);
         let of_nodes = of_nodes.filter_map(|address| address.address.parse().ok());
-        let addresses = pods.iter().filter_map(|pod| pod.status.pod_ip).chain(of_nodes).collect();
+        let addresses = pods.iter().flat_map(Pod::addresses).chain(of_nodes).collect();
         let networks = nodes.iter().flat_map(|node| node.spec.pod_cidrs.iter().chain([&node.spec.pod_cidr]));
         OtherNetworks { addresses, networks: networks.filter_map(|network| network.parse().ok()).collect() }
     }

@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         is_link_local
             || services.iter().any(|service| service.spec.has_address(address))
-            || pods.iter().any(|pod| pod.status.pod_ip == Some(address))
+            || pods.iter().any(|pod| pod.has_address(address))
     };
     let mut groups: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
     for pod in candidates {

@@ -182,7 +182,7 @@ fn elsewhere(ctx: &Context<'_>, services: &[Service], timeouts: &[Timeout<'_>]) 
     let pods = ctx.optional_list::<Pod>();
     let is_known = |to: &SocketAddr| {
         services.iter().any(|service| service.spec.has_address(to.ip()))
-            || pods.iter().any(|pod| pod.status.pod_ip == Some(to.ip()))
+            || pods.iter().any(|pod| pod.has_address(to.ip()))
             || HTTP.contains(&to.port())
             || is_of_nodes(ctx, to.ip())
             || ctx

@@ -62,13 +62,13 @@ fn by_address(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
         .optional_list::<Pod>()
         .iter()
         .filter(|pod| !pod.spec.host_network)
-        .filter_map(|pod| pod.status.pod_ip)
+        .flat_map(Pod::addresses)
         .collect();
     let mut skipping: BTreeMap<Owner, (SkippedSubnets, &Server, Vec<String>)> = BTreeMap::new();
     for group in survey.replicas() {
         for (pod, workload) in group.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
             let Some(subnets) = skipped_subnets(pod, 0, ctx.cni_skips()) else { continue };
-            let others = || addresses.iter().filter(|address| Some(**address) != pod.status.pod_ip);
+            let others = || addresses.iter().filter(|address| !pod.has_address(**address));
             let mut taken = survey.index.inbound_taken(workload);
             let server = taken.find_map(|(_, inbound)| match inbound.taken_by {
                 TakenBy::Server(server) => Some(server),
