@@ -22,8 +22,8 @@ pub use linkerd_facts::{annotations, chart, knowledge};
 pub use meshdoctor_archive as archive;
 pub use meshdoctor_checks::{card, checks};
 pub use meshdoctor_core::{
-    command, exit, finding, gap_remediation, kubeconfig, markdown, names, nearest, report_api, terminal,
-    token, version, yaml,
+    command, encoding, exit, finding, gap_remediation, kubeconfig, markdown, names, nearest, report_api,
+    terminal, token, version, yaml,
 };
 pub use meshdoctor_edits::{kubectl, value_edit, yaml_edit};
 pub use meshdoctor_evidence::{fetched, item, missing, request};

@@ -7,6 +7,7 @@ use super::args::{Explain, PageFormat};
 use super::output;
 use super::stop::Stop;
 use crate::command::{meshdoctor, own};
+use crate::encoding::decoded;
 use crate::explanation::explain;
 use crate::knowledge::Knowledge;
 use crate::policy::PROBLEMS;
@@ -82,7 +83,7 @@ fn read_input() -> anyhow::Result<String> {
         let cause = format!("the text is larger than {} MiB", MOST >> 20);
         return Err(Stop::usage(cause, "give only the lines in question").into());
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(decoded(&bytes))
 }
 
 /// Explains a text that is not the name of a check.

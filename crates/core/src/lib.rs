@@ -2,6 +2,7 @@
 //! and readers of hand-written texts. It reads no files and knows neither Kubernetes objects nor checks.
 
 pub mod command;
+pub mod encoding;
 pub mod exit;
 pub mod finding;
 pub mod gap_remediation;

@@ -1,6 +1,7 @@
 //! Explains texts that people paste: log lines, response headers, status codes, event messages, exit codes, and
 //! annotations. The meanings are those that the checks use.
 
+mod check_output;
 mod key;
 
 use std::sync::LazyLock;
@@ -8,10 +9,12 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Serialize;
 
+use self::check_output::CheckOutput;
 use crate::command::own;
 use crate::exit;
 use crate::knowledge::{
     AnsweredBy, DefectTrigger, ExitCode, Knowledge, KnownDefect, MeshSignature, ProxyError, SignatureScope,
+    plain_line,
 };
 
 /// Number of characters of a text that an explanation quotes.
@@ -143,8 +146,15 @@ pub struct Explained {
     pub unknown: usize,
 }
 
+/// The text with each log line in its plain form.
+fn plain_text(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", plain_line(line.trim()))).collect()
+}
+
 /// Explains a text, line by line; status line and headers of a response belong together.
 pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
+    let plain = plain_text(text);
+    let text = plain.as_str();
     let response = Response::read(text);
     let mut explained = Explained::default();
     let mut add = |meaning: Explanation| {
@@ -157,7 +167,12 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
     };
     let mut unknown = 0;
     let mut headers = Vec::new();
+    let mut output = CheckOutput::new(knowledge, text);
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(meaning) = output.line(line) {
+            meaning.into_iter().for_each(&mut add);
+            continue;
+        }
         if let Some(value) = proxy_error(line) {
             add(of_proxy(knowledge, TextKind::ProxyError, value));
             continue;
@@ -256,7 +271,7 @@ fn of_line(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
     if let Some(meaning) = of_event(knowledge, line) {
         return vec![meaning];
     }
-    if let Some(meaning) = of_defect(knowledge, line) {
+    if let Some(meaning) = of_defect(knowledge, line).or_else(|| of_foreign_panic(line)) {
         return vec![meaning];
     }
     let lines = of_log(knowledge, line);
@@ -303,11 +318,47 @@ fn of_defect(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
     })
 }
 
-/// The message of an error that a gRPC client in Go prints: `rpc error: code = Unavailable desc = MESSAGE`.
+/// The message of an error that a gRPC client prints: in Go `rpc error: code = Unavailable desc = MESSAGE`, in Java
+/// `StatusRuntimeException: UNAVAILABLE: MESSAGE`, in Node `14 UNAVAILABLE: MESSAGE`, in Python `details = "MESSAGE"`,
+/// grpcurl `Message: MESSAGE`.
 fn without_grpc_status(line: &str) -> &str {
-    line.split_once("rpc error: code = ")
-        .and_then(|(_, rest)| rest.split_once(" desc = "))
-        .map_or(line, |(_, text)| text)
+    let go = line.split_once("rpc error: code = ").and_then(|(_, rest)| rest.split_once(" desc = "));
+    if let Some((_, text)) = go {
+        return text;
+    }
+    if let Some((_, text)) = line.split_once("details = \"") {
+        return text.trim_end_matches(['"', ',']);
+    }
+    for mark in ["grpc-message: ", "Message: "] {
+        if let Some((_, text)) = line.split_once(mark) {
+            return text;
+        }
+    }
+    let rest = line.rsplit_once("Exception: ").map_or(line, |(_, rest)| rest);
+    let rest = rest.strip_prefix("Error: ").unwrap_or(rest);
+    let is_number = |word: &str| word.parse::<u8>().is_ok();
+    let rest = rest.split_once(' ').filter(|(word, _)| is_number(word)).map_or(rest, |(_, rest)| rest);
+    let is_code = |word: &str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+    rest.split_once(": ").filter(|(code, _)| is_code(code)).map_or(line, |(_, text)| text)
+}
+
+/// The meaning of a panic of a program in Rust whose position is not in Linkerd's sources: those of its programs and of
+/// the libraries that they are built with.
+fn of_foreign_panic(line: &str) -> Option<Explanation> {
+    const OWN: [&str; 6] =
+        ["linkerd", "policy-controller/", "spiffe-proto/", "hyper-balance/", "/usr/local/cargo/", "library/"];
+    let (_, place) = line.split_once("panicked at ")?;
+    let place = place.split([' ', ',']).next().unwrap_or_default();
+    let (path, position) = place.split_once(".rs:")?;
+    let is_position = position.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
+    let is_own = OWN.iter().any(|own| path.starts_with(own)) || path.contains("/.cargo/");
+    if !is_position || is_own || names_linkerd(line) {
+        return None;
+    }
+    let means = "a program in Rust ended with a panic in a file that is not of Linkerd, so it is probably another \
+                 program";
+    let meaning = Explanation::new(TextKind::LogLine, line, means, &[], "Rust's panic handler".to_owned());
+    Some(Explanation { answered_by: AnsweredBy::Application, certain: false, ..meaning })
 }
 
 /// The program of Linkerd whose log a line is of: it names the module or the component that wrote it.

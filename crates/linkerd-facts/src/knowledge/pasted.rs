@@ -33,6 +33,9 @@ pub struct ProxyError {
     /// A second list of which at least one text must match.
     #[serde(default)]
     also: Vec<String>,
+    /// Texts that must not match.
+    #[serde(default)]
+    none: Vec<String>,
     /// What answers.
     pub answered_by: AnsweredBy,
     /// Status codes of such responses.
@@ -174,7 +177,10 @@ impl ProxyError {
     /// Whether the row matches a text.
     pub fn matches(&self, text: &str) -> bool {
         let one_of = |pieces: &[String]| pieces.is_empty() || pieces.iter().any(|piece| text.contains(piece));
-        self.all.iter().all(|piece| text.contains(piece)) && one_of(&self.any) && one_of(&self.also)
+        self.all.iter().all(|piece| text.contains(piece))
+            && one_of(&self.any)
+            && one_of(&self.also)
+            && !self.none.iter().any(|piece| text.contains(piece))
     }
 }
 
