@@ -206,6 +206,7 @@ impl Scene {
             BlockKind::Diagnostics { of } => {
                 let unnamed = |of: &String| format!("diagnostics: {of:?} is not a pod port");
                 let of = of.as_ref().map(|of| PortOf::parse(of).ok_or_else(|| unnamed(of))).transpose()?;
+                self.memory.diagnostics.take_excerpts();
                 let read = self.memory.diagnostics.read(&block.text, of.as_ref());
                 read.map(|_| ()).map_err(|why| format!("diagnostics: {why:?}"))
             }

@@ -20,6 +20,16 @@ const REASONS: usize = 5;
 const SEVERAL: &str = "pods of several namespaces have this name: give the file as NAMESPACE/POD:PORT=FILE";
 /// Why metrics of a named pod are not used.
 const NO_POD: &str = "no running pod has this name: correct NAMESPACE/POD:PORT=FILE";
+/// Why a family is unknown.
+const PART: &str = "the text is a part of the metrics: its beginning, its end or its comments are missing";
+/// Why growth is unknown although it was requested.
+const ONE_READ: &str = "one of the two reads has no values of the process";
+/// Difference in seconds between metrics and the other evidence from which they do not describe the same state.
+const OLD: i64 = 6 * 3600;
+/// Seconds by which a process may be older than the time between two reads, and still have only the later one.
+const SETTLING: i64 = 60;
+/// Longest time in seconds between two reads if it is unknown.
+const WINDOW: i64 = 600;
 /// Proxies, in words.
 const PROXIES: &str = "proxies";
 
@@ -69,18 +79,40 @@ pub(super) fn grown<'a>(
 ) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
     incomplete(ctx, &all, meanings)?;
     let (twice, once): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, metrics)| metrics.period.is_some());
-    if !once.is_empty() {
-        let names = once.iter().map(|(pod, _)| name_of(pod));
-        let missing = metrics_missing(ctx, format!("a second read of the metrics of {}", some(names, NAMED)));
-        if twice.is_empty() {
-            return Err(missing);
-        }
-        ctx.gap(missing);
+    let window = twice.iter().filter_map(|(_, metrics)| metrics.period).max().unwrap_or(WINDOW);
+    let is_young = |metrics: &ProxyMetrics| {
+        let age = metrics.read_at.zip(metrics.started_at).map(|(read, started)| read.saturating_sub(started));
+        age.is_some_and(|age| age <= window.saturating_add(SETTLING))
+    };
+    let (young, settled): (Vec<_>, Vec<_>) = once.into_iter().partition(|(_, metrics)| is_young(metrics));
+    let missing = |pods: &[(&Pod, &ProxyMetrics)], why: Why| {
+        let names = pods.iter().map(|(pod, _)| name_of(pod));
+        let part = format!("a second read of the metrics of {}", some(names, NAMED));
+        (!pods.is_empty()).then(|| ctx.missing(Item::Diagnostics, why, part))
+    };
+    let why = match requests_growth(ctx)? {
+        true => Why::Failed { message: ONE_READ.to_owned() },
+        false => Why::NotOffered,
+    };
+    let gaps = [missing(&settled, why), missing(&young, Why::NotOffered)];
+    let mut gaps = gaps.into_iter().flatten();
+    if twice.is_empty()
+        && let Some(first) = gaps.next()
+    {
+        gaps.for_each(|gap| ctx.gap(gap));
+        return Err(first);
     }
+    gaps.for_each(|gap| ctx.gap(gap));
     Ok(twice)
 }
 
-/// Notes series beyond the limit, and families that a Prometheus server does not store.
+/// Whether the run requested two reads: from proxies or Prometheus, or to compare numbers.
+fn requests_growth(ctx: &Context<'_>) -> Result<bool, Missing> {
+    let has_sample = ctx.diagnostics()?.iter().any(|one| one.said.of_sample().is_some());
+    Ok(has_sample || ctx.settings.before.is_some())
+}
+
+/// Notes series beyond the limit, families that a part of a text lacks, and those that a Prometheus server does not store.
 pub(super) fn incomplete(
     ctx: &Context<'_>,
     all: &[(&Pod, &ProxyMetrics)],
@@ -94,6 +126,16 @@ pub(super) fn incomplete(
     if !truncated.is_empty() {
         ctx.gap(metrics_missing(ctx, format!("all series of {}: too many", some(&truncated, NAMED))));
     }
+    let names = Knowledge::embedded().proxy_metrics();
+    for meaning in meanings {
+        let lack = all.iter().filter(|(_, metrics)| metrics.may_lack(*meaning)).map(|(pod, _)| name_of(pod));
+        let lack: Vec<String> = lack.collect();
+        if !lack.is_empty() {
+            let families = some(names.names_of(*meaning), NAMED);
+            let part = format!("series of {families} in the metrics of {}", some(&lack, NAMED));
+            ctx.gap(ctx.missing(Item::Diagnostics, Why::Malformed { message: PART.to_owned() }, part));
+        }
+    }
     lacking_families(ctx, meanings)
 }
 
@@ -105,6 +147,20 @@ pub(super) fn exporting<'a>(
     part: &str,
 ) -> Vec<(&'a Pod, &'a ProxyMetrics)> {
     having(ctx, all, part, |_, metrics| metrics.exported.contains(&meaning))
+}
+
+/// Those whose release has a family. The others are noted as a gap.
+pub(super) fn releasing<'a>(
+    ctx: &Context<'a>,
+    all: Vec<(&'a Pod, &'a ProxyMetrics)>,
+    meaning: MetricMeaning,
+    part: &str,
+) -> Vec<(&'a Pod, &'a ProxyMetrics)> {
+    let names = Knowledge::embedded().proxy_metrics();
+    having(ctx, all, part, |pod, metrics| {
+        let has_family = |version| names.is_exported_by(meaning, &version, ctx.knowledge.minors());
+        metrics.exported.contains(&meaning) || proxy_version(pod).is_none_or(has_family)
+    })
 }
 
 /// Those that export a family whose series exist from the first use on, or whose release has the family: then none is
@@ -169,12 +225,16 @@ fn of_pods<'a>(
         given.iter().filter_map(|one| of(&one.said)),
         of_container.iter().map(|(pod, _)| *pod),
     );
-    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    let (mut found, mut missing, mut old) = (Vec::new(), Vec::new(), Vec::new());
+    let now = ctx.now().as_second();
     for (pod, container) in of_container {
         if !ctx.judges(&pod.metadata.namespace) {
             continue;
         }
         match metrics.container(pod, container) {
+            Ok(metrics) if metrics.read_at.is_some_and(|at| at.abs_diff(now) > OLD.unsigned_abs()) => {
+                old.push((name_of(pod), metrics.read_at.unwrap_or_default()));
+            }
             Ok(metrics) => found.push((pod, metrics)),
             Err(_) => missing.push(name_of(pod)),
         }
@@ -185,6 +245,16 @@ fn of_pods<'a>(
         sampled(ctx, sample, if what == PROXIES { "" } else { what });
         missing.clear();
     }
+    if let Some((_, at)) = old.first() {
+        let message = format!("they are {} than the other evidence", apart(*at, now));
+        let names = old.iter().map(|(name, _)| name.as_str());
+        let part = format!("the metrics of {}", some(names, NAMED));
+        let gap = ctx.missing(Item::Diagnostics, Why::Failed { message }, part);
+        if found.is_empty() {
+            return Err(gap);
+        }
+        ctx.gap(gap);
+    }
     if found.is_empty() && (!missing.is_empty() || sample.is_some()) {
         return Err(metrics_missing(ctx, format!("the metrics of {what}")));
     }
@@ -192,6 +262,13 @@ fn of_pods<'a>(
         ctx.gap(metrics_missing(ctx, format!("the metrics of {}", some(&missing, NAMED))));
     }
     Ok(found)
+}
+
+/// `5 days older`, `2 hours newer`.
+fn apart(at: i64, now: i64) -> String {
+    let hours = at.abs_diff(now) / 3600;
+    let distance = if hours >= 48 { counted(hours / 24, "day") } else { counted(hours, "hour") };
+    format!("{distance} {}", if at < now { "older" } else { "newer" })
 }
 
 /// Notes metrics that were given and belong to no pod: a name exists in two namespaces, which the linkerd command does

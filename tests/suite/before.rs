@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::binary::{Ran, meshdoctor, ran, write};
+use crate::binary::{Ran, meshdoctor, ran, whole_metrics, write};
 
 /// A cluster with one meshed workload.
 const CLUSTER: &str = r#"
@@ -67,7 +67,7 @@ impl World {
         let read = |at: i64, text: &str| {
             let head = "#\n# POD web-1 (1 of 1)\n# CONTAINER linkerd-proxy\n#\nprocess_start_time_seconds 1768294900";
             let text = format!("{head}\nprocess_clock_time_seconds {at}\n{text}");
-            write(self.folder.path(), &format!("{name}-{at}.txt"), text)
+            write(self.folder.path(), &format!("{name}-{at}.txt"), whole_metrics(&text))
         };
         [read(1_768_478_280, ""), read(1_768_478_310, &text)]
     }

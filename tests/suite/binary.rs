@@ -79,3 +79,25 @@ pub fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> String {
     std::fs::write(&path, bytes).unwrap();
     path.display().to_string()
 }
+
+/// Metrics as `linkerd diagnostics proxy-metrics` prints them, with the comments of families and one that every proxy
+/// exports: without them, a text is only a part of the metrics.
+pub fn whole_metrics(text: &str) -> String {
+    let (mut whole, mut last, mut begins) = (String::new(), "", false);
+    for line in text.lines() {
+        let name = line.split(['{', ' ']).next().unwrap_or_default();
+        begins |= line.starts_with("# POD ");
+        if !line.starts_with('#') && !name.is_empty() {
+            if begins {
+                whole += "# TYPE stack_create_total counter\nstack_create_total{name=\"x\"} 1\n";
+                begins = false;
+            }
+            if last != name {
+                whole += &format!("# TYPE {name} gauge\n");
+            }
+        }
+        last = name;
+        whole += &format!("{line}\n");
+    }
+    whole
+}

@@ -8,7 +8,7 @@ use meshdoctor::knowledge::Knowledge;
 use meshdoctor::model::control_clients::ClientState;
 use serde_json::Value;
 
-use crate::binary::{Ran, meshdoctor, ran, ran_to, write};
+use crate::binary::{Ran, meshdoctor, ran, ran_to, whole_metrics, write};
 use crate::lab_metrics::{lab, recorded};
 
 /// A scenario, the workload or component, and its state.
@@ -159,13 +159,13 @@ fn metrics_with(at: i64, expires: i64, held: u64, policy: &str) -> String {
     let service = |role: &str| {
         format!("{role}_kind=\"Service\",{role}_namespace=\"shop\",{role}_name=\"api\",{role}_port=\"80\"")
     };
-    format!(
+    whole_metrics(&format!(
         "{}outbound_http_balancer_endpoints{{endpoint_state=\"ready\",{},{}}} {held}\n{}",
         one("web-1"),
         service("parent"),
         service("backend"),
         one("linkerd-destination-1")
-    )
+    ))
 }
 
 fn sync(folder: &Path, ready: usize, proxy: (i64, u64), more: &[&str]) -> Ran {
@@ -338,7 +338,11 @@ fn version_of_the_proxy_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let built = |version: &str| {
         let build = format!("proxy_build_info{{date=\"x\",git_sha=\"\",version=\"{version}\"}} 1\n");
-        metrics(READ_AT, READ_AT + 9000, 3).replacen("process_clock", &format!("{build}process_clock"), 1)
+        metrics(READ_AT, READ_AT + 9000, 3).replacen(
+            "# TYPE process_clock",
+            &format!("# TYPE proxy_build_info gauge\n{build}# TYPE process_clock"),
+            1,
+        )
     };
     let text = |image: &str, version: &str, more: &[&str]| {
         let mesh = mesh(3).replace("proxy:edge-26.8.3", &format!("proxy:{image}"));

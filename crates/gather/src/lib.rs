@@ -10,7 +10,7 @@ use linkerd_facts::{chart, knowledge};
 use meshdoctor_archive as archive;
 #[cfg(feature = "live")]
 use meshdoctor_core::report_api;
-use meshdoctor_core::{command, finding, names, nearest, version, yaml};
+use meshdoctor_core::{command, encoding, finding, names, nearest, version, yaml};
 use meshdoctor_edits::kubectl;
 use meshdoctor_evidence::{fetched, item, request};
 use meshdoctor_model as model;

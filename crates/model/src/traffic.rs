@@ -10,13 +10,30 @@ use super::owners::Owner;
 use super::read_metrics::ReadMetrics;
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::{
-    self, InboundLatency, InboundResponses, OutboundStatuses, ResidentMemory,
+    self, DeniedRequests, InboundLatency, InboundResponses, OutboundStatuses, RateLimited, ResidentMemory,
+    UnroutedRequests,
 };
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// The metrics that the numbers come from.
-pub const MEANINGS: [MetricMeaning; 4] = [InboundResponses, InboundLatency, OutboundStatuses, ResidentMemory];
+pub const MEANINGS: [MetricMeaning; 7] = [
+    InboundResponses,
+    InboundLatency,
+    OutboundStatuses,
+    ResidentMemory,
+    DeniedRequests,
+    UnroutedRequests,
+    RateLimited,
+];
+
+/// Statuses with which proxies refuse requests: policy or an EgressNetwork, no matching route, a rate limit.
+/// Applications answer with them too.
+const REFUSED: [&str; 3] = ["403", "404", "429"];
+/// The same in gRPC, in the words of the proxy's label.
+const REFUSED_CODES: [&str; 3] = ["PERMISSION_DENIED", "UNAUTHENTICATED", "RESOURCE_EXHAUSTED"];
+/// Status codes of gRPC that are failures of the server.
+const FAILED_CODES: [&str; 5] = ["UNKNOWN", "DEADLINE_EXCEEDED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"];
 
 /// Numbers of the proxies of a workload, between two reads of their metrics.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +50,13 @@ pub struct WorkloadTraffic {
     pub inbound: Requests,
     /// HTTP requests that its proxies sent.
     pub outbound: Requests,
+    /// Requests to it that its own proxies refused, which are not among the received ones; absent in numbers of older
+    /// releases of meshdoctor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inbound_refused: Option<u64>,
+    /// Sent requests with a status of a refusal; absent in numbers of older releases of meshdoctor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outbound_refused: Option<u64>,
     /// Latency of the requests that its proxies received; absent without requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<Latency>,
@@ -100,6 +124,7 @@ impl WorkloadTraffic {
             name: owner.name.clone(),
             ..WorkloadTraffic::default()
         };
+        let (mut inbound_refused, mut outbound_refused) = (0, 0);
         let mut buckets: Vec<(f64, u64)> = Vec::new();
         let mut memory: Vec<u64> = Vec::new();
         for metrics in proxies {
@@ -110,9 +135,17 @@ impl WorkloadTraffic {
                 traffic.inbound.add(growth, series.label("classification") == "failure");
             }
             for (series, growth) in metrics.grown(OutboundStatuses) {
-                let has_failed =
-                    !series.label("error").is_empty() || series.label("http_status").starts_with('5');
+                let (status, code) = (series.label("http_status"), series.label("grpc_status"));
+                let is_error = !series.label("error").is_empty();
+                let has_failed = is_error || status.starts_with('5') || FAILED_CODES.contains(&code);
                 traffic.outbound.add(growth, has_failed);
+                let is_refused = REFUSED.contains(&status) || REFUSED_CODES.contains(&code);
+                outbound_refused += if !has_failed && is_refused { growth } else { 0 };
+            }
+            let of_requests = metrics.denied.iter().filter(|denied| denied.what == "requests");
+            inbound_refused += of_requests.filter_map(|denied| denied.grown).sum::<u64>();
+            for meaning in [UnroutedRequests, RateLimited] {
+                inbound_refused += metrics.grown(meaning).map(|(_, growth)| growth).sum::<u64>();
             }
             for (series, growth) in metrics.grown(InboundLatency) {
                 let Ok(bound) = series.label("le").parse::<f64>() else { continue };
@@ -125,6 +158,8 @@ impl WorkloadTraffic {
             memory.extend(metrics.value(ResidentMemory).map(|bytes| bytes as u64));
         }
         buckets.sort_by(|one, other| one.0.total_cmp(&other.0));
+        traffic.inbound_refused = Some(inbound_refused);
+        traffic.outbound_refused = Some(outbound_refused);
         traffic.latency_ms = Latency::from_buckets(&buckets);
         let count = u64::try_from(memory.len()).unwrap_or_default();
         traffic.memory_bytes = memory.iter().sum::<u64>().checked_div(count);
@@ -148,6 +183,17 @@ impl WorkloadTraffic {
         workloads.into_values().filter_map(|(owner, all)| WorkloadTraffic::new(&owner, all)).collect()
     }
 
+    /// The requests to it, with those that its own proxies refused as failures; `None` if these are unknown.
+    pub fn refused_inbound(&self) -> Option<Requests> {
+        let failures = self.inbound_refused?;
+        Some(Requests { requests: self.inbound.requests + failures, failures })
+    }
+
+    /// The requests that it sent, with those that were refused as failures; `None` if these are unknown.
+    pub fn refused_outbound(&self) -> Option<Requests> {
+        Some(Requests { requests: self.outbound.requests, failures: self.outbound_refused? })
+    }
+
     /// Whether both are of one workload.
     pub fn is_same_workload(&self, other: &WorkloadTraffic) -> bool {
         (&self.kind, &self.namespace, &self.name) == (&other.kind, &other.namespace, &other.name)
@@ -162,11 +208,17 @@ impl WorkloadTraffic {
 /// The numbers in words.
 impl std::fmt::Display for WorkloadTraffic {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let of = |requests: Requests, what: &str| match requests.requests {
-            0 => format!("no requests {what}"),
-            n => format!("{n} requests {what}, {:.2} % failed", requests.failed_percent()),
+        let of = |requests: Requests, refused: Option<Requests>, what: &str| {
+            let refused = refused.filter(|refused| refused.failures > 0);
+            let refused = refused.map(|refused| format!(", {:.2} % refused", refused.failed_percent()));
+            let refused = refused.unwrap_or_default();
+            match requests.requests {
+                0 => format!("no requests {what}{refused}"),
+                n => format!("{n} requests {what}, {:.2} % failed{refused}", requests.failed_percent()),
+            }
         };
-        write!(f, "{}; {}", of(self.inbound, "received"), of(self.outbound, "sent"))?;
+        let received = of(self.inbound, self.refused_inbound(), "received");
+        write!(f, "{received}; {}", of(self.outbound, self.refused_outbound(), "sent"))?;
         if let Some(Latency { p50, p95, p99 }) = self.latency_ms {
             write!(f, "; latency p50 {p50} ms, p95 {p95} ms, p99 {p99} ms")?;
         }

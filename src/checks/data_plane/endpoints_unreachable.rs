@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::diagnosed::{by_number, grown, name_of, proxies, quoted, within};
+use crate::checks::diagnosed::{by_number, grown, name_of, proxies, quoted, releasing, within};
 use crate::checks::prelude::*;
 use crate::command::{Call, meshdoctor};
 use crate::item::proxy_metrics::ProxyMetrics;
@@ -62,7 +62,8 @@ impl<'a> FailingClient<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let all = grown(ctx, proxies(ctx)?, &[BalancerGateShuts, BalancerEndpoints, BalancerGateOpenedAt])?;
+    let all = releasing(ctx, proxies(ctx)?, BalancerGateOpenedAt, "the gates of load balancers");
+    let all = grown(ctx, all, &[BalancerGateShuts, BalancerEndpoints, BalancerGateOpenedAt])?;
     let (services, slices) = (ctx.complete_list::<Service>()?, ctx.complete_list::<EndpointSlice>()?);
     let mut by_service: BTreeMap<(&str, &str), Vec<FailingClient<'_>>> = BTreeMap::new();
     let mut partial: BTreeMap<(&str, &str), Vec<(&Pod, PartialBalancer<'_>)>> = BTreeMap::new();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::diagnosed::{grown, metrics_missing, proxies};
+use crate::checks::diagnosed::{grown, proxies};
 use crate::checks::prelude::*;
 use crate::checks::words::some;
 use crate::command::{meshdoctor, own};
@@ -17,6 +17,8 @@ pub(in crate::checks) const ID: &str = "traffic-worse-than-before";
 const LATENCY: u64 = 50;
 /// Increase of the memory that is always accepted, in bytes.
 const MEMORY: u64 = 50 << 20;
+/// Requests have stopped if their rate is below this part of the earlier one.
+const STOPPED: u128 = 10;
 /// Number of workloads that a gap names.
 const NAMED: usize = 3;
 
@@ -66,7 +68,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
             continue;
         };
-        let pairs = [(then.inbound, now.inbound), (then.outbound, now.outbound)];
+        // Requests that its proxies refuse are not among the received ones.
+        let received = |of: &WorkloadTraffic| of.refused_inbound().unwrap_or(of.inbound);
+        let pairs = [(received(then), received(&now)), (then.outbound, now.outbound)];
         compared |= pairs.iter().any(|(then, now)| limits.suffice(*then) && limits.suffice(*now));
         if pairs.iter().any(|(then, now)| limits.suffice(*then) && !limits.suffice(*now)) {
             few.push(name);
@@ -74,24 +78,37 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(finding(ctx, before, &limits, then, &now));
     }
     if !unread.is_empty() {
-        ctx.gap(metrics_missing(ctx, format!("the metrics of {} to compare with", some(&unread, NAMED))));
+        ctx.gap(not_comparable(ctx, format!("the metrics of {} to compare with", some(&unread, NAMED))));
     }
     if !few.is_empty() {
         let least = limits.requests;
         let few = some(&few, NAMED);
-        ctx.gap(metrics_missing(ctx, format!("{least} requests now, as before, of {few}")));
+        ctx.gap(not_comparable(ctx, format!("{least} requests now, as before, of {few}")));
     }
     if !compared && few.is_empty() {
         let part = format!("a workload with {} requests before and now", limits.requests);
-        ctx.gap(metrics_missing(ctx, part));
+        ctx.gap(not_comparable(ctx, part));
     }
     Ok(findings.into())
+}
+
+/// A gap of a comparison, which the run requested.
+fn not_comparable(ctx: &Context<'_>, part: String) -> Missing {
+    let message = "the metrics do not contain them".to_owned();
+    ctx.missing(Item::Diagnostics, Why::Failed { message }, part)
 }
 
 impl Limits {
     /// Whether there are enough requests to judge their results.
     fn suffice(&self, requests: Requests) -> bool {
         requests.requests >= self.requests
+    }
+
+    /// Whether requests have almost stopped: less than a tenth of those of before, in a period in which enough were
+    /// expected.
+    fn has_stopped(&self, (then, seconds): (Requests, u64), (now, period): (Requests, u64)) -> bool {
+        let expected = u128::from(then.requests) * u128::from(period) / u128::from(seconds.max(1));
+        expected >= u128::from(self.requests) && u128::from(now.requests) * STOPPED < expected
     }
 
     /// The numbers that are worse than before, the most severe first.
@@ -101,6 +118,12 @@ impl Limits {
         let fails = |then: Requests, now: Requests| {
             self.suffice(then) && self.suffice(now) && now.is_worse_than(then, points)
         };
+        let refuses = |of: fn(&WorkloadTraffic) -> Option<Requests>| {
+            of(then).zip(of(now)).is_some_and(|(then, now)| fails(then, now))
+        };
+        let stopped = [(then.inbound, now.inbound), (then.outbound, now.outbound)]
+            .into_iter()
+            .any(|(before, after)| self.has_stopped((before, then.seconds), (after, now.seconds)));
         // A percentile needs more requests than a share.
         let has_latency = [then.inbound, now.inbound].iter().all(|one| one.requests >= 2 * self.requests);
         let latency = then.latency_ms.zip(now.latency_ms).filter(|_| has_latency);
@@ -109,6 +132,17 @@ impl Limits {
         let all = [
             (fails(then.inbound, now.inbound), Severity::Error, "more requests to it fail"),
             (fails(then.outbound, now.outbound), Severity::Error, "more of its requests fail"),
+            (
+                refuses(WorkloadTraffic::refused_inbound),
+                Severity::Error,
+                "its proxies refuse more requests to it",
+            ),
+            (
+                refuses(WorkloadTraffic::refused_outbound),
+                Severity::Warning,
+                "more of its requests get status 403, 404 or 429",
+            ),
+            (stopped, Severity::Warning, "it has less than a tenth of its requests"),
             (
                 latency.is_some_and(|(then, now)| is_slower((then.p95, now.p95))),
                 Severity::Warning,

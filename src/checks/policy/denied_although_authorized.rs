@@ -9,6 +9,7 @@ use crate::checks::diagnosed::{grown, proxies, within};
 use crate::checks::prelude::*;
 use crate::command::linkerd;
 use crate::item::proxy_metrics::{Denied, ProxyMetrics};
+use crate::knowledge::MetricMeaning::{DeniedConnections, DeniedRequests};
 use crate::model::policy::{AuthorizedBy, Inbound, TakenBy};
 
 /// Addresses that only networks of all addresses contain: the metrics do not name the address of the client.
@@ -16,7 +17,7 @@ const ELSEWHERE: [IpAddr; 2] =
     [IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1))];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let all = grown(ctx, proxies(ctx)?, &[])?;
+    let all = grown(ctx, proxies(ctx)?, &[DeniedRequests, DeniedConnections])?;
     let survey = survey(ctx)?;
     let workloads: HashMap<_, _> =
         survey.pods.iter().map(|(pod, workload)| (pod.metadata.key(), workload)).collect();

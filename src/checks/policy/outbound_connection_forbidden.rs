@@ -8,11 +8,34 @@ use crate::checks::prelude::*;
 use crate::checks::words::counted;
 use crate::item::proxy_metrics::Series;
 use crate::knowledge::MetricMeaning::{DeniedEgress, RouteCloses};
+use crate::objects::EgressNetwork;
 
 /// The number of quoted clients per target.
 const QUOTED: usize = 3;
 /// Name of the route for a port that the Service does not declare.
 const UNDECLARED: &str = "undefined-port";
+
+/// The kind of an EgressNetwork.
+const EGRESS_NETWORK: &str = "EgressNetwork";
+
+/// The default of the namespace whose EgressNetworks apply to all clients.
+const GLOBAL: &str = "linkerd-egress";
+
+/// The namespace of an EgressNetwork. For one of the global namespace, the policy controller states the namespace of the
+/// client.
+fn network_namespace<'s, 'a: 's>(ctx: &Context<'a>, kind: &str, written: &'s str, name: &str) -> &'s str {
+    if kind != EGRESS_NETWORK {
+        return written;
+    }
+    let named = ctx.optional_list::<EgressNetwork>().iter().filter(|one| one.metadata.name == name);
+    let namespaces: Vec<&str> = named.map(|one| one.metadata.namespace.as_str()).collect();
+    match namespaces.as_slice() {
+        all if all.contains(&written) => written,
+        all if all.contains(&GLOBAL) => GLOBAL,
+        [global] => *global,
+        _ => written,
+    }
+}
 
 /// A forbidden target: kind, namespace, name, and whether the Service does not declare the port.
 type ForbiddenTarget<'a> = (&'a str, &'a str, &'a str, bool);
@@ -28,7 +51,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         for (series, count) in &growth.grown {
             let label = |name| series.label(name);
             let undeclared = label("route_name") == UNDECLARED;
-            let key = (label("parent_kind"), label("parent_namespace"), label("parent_name"), undeclared);
+            let kind = label("parent_kind");
+            let namespace = network_namespace(ctx, kind, label("parent_namespace"), label("parent_name"));
+            let key = (kind, namespace, label("parent_name"), undeclared);
             targets.entry(key).or_default().push((growth, series, *count));
         }
     }
@@ -59,7 +84,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut networks: BTreeMap<(&str, &str), Vec<DeniedBy<'_, '_>>> = BTreeMap::new();
     for growth in &denied {
         for (series, count) in &growth.grown {
-            let key = (series.label("parent_namespace"), series.label("parent_name"));
+            let (written, name) = (series.label("parent_namespace"), series.label("parent_name"));
+            let key = (network_namespace(ctx, EGRESS_NETWORK, written, name), name);
             networks.entry(key).or_default().push((growth, series, *count));
         }
     }
@@ -72,7 +98,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )
         });
         ctx.finding(
-            Subject::object("EgressNetwork", namespace, name),
+            Subject::object(EGRESS_NETWORK, namespace, name),
             "proxies deny HTTP requests to outside destinations: the EgressNetwork denies them (trafficPolicy Deny), \
              and no route allows them",
         )

@@ -125,8 +125,15 @@ fn answer(head: &str, series: &[(Value, [&'static str; 2])], warnings: &[&str], 
     let data = match path {
         "/api/v1/status/config" => json!({ "yaml": config }),
         "/api/v1/query" => {
-            json!({ "resultType": "vector", "result": selected(&params["query"], series).into_iter()
-            .map(|(metric, [_, last])| json!({ "metric": metric, "value": [NOW, last] })).collect::<Vec<_>>() })
+            let query = &params["query"];
+            let result = match labels_of_count(query) {
+                Some(labels) => counted(selected(query, series), &labels),
+                None => selected(query, series)
+                    .into_iter()
+                    .map(|(metric, [_, last])| json!({ "metric": metric, "value": [NOW, last] }))
+                    .collect(),
+            };
+            json!({ "resultType": "vector", "result": result })
         }
         "/api/v1/query_range" => {
             let times = [number("start"), number("end")];
@@ -144,6 +151,25 @@ fn answer(head: &str, series: &[(Value, [&'static str; 2])], warnings: &[&str], 
         other => panic!("{other}"),
     };
     json!({ "status": "success", "data": data, "warnings": warnings }).to_string()
+}
+
+/// The labels by which a query counts series.
+fn labels_of_count(query: &str) -> Option<Vec<String>> {
+    let labels = query.strip_prefix("count by (")?.split(')').next()?;
+    Some(labels.split(',').map(str::to_owned).collect())
+}
+
+/// The numbers of series with the same values of labels.
+fn counted(series: Vec<(Value, [&'static str; 2])>, labels: &[String]) -> Vec<Value> {
+    let mut counts: BTreeMap<String, (Value, usize)> = BTreeMap::new();
+    for (metric, _) in series {
+        let mut metric = metric.as_object().unwrap().clone();
+        metric.retain(|name, _| labels.contains(name));
+        let metric = Value::Object(metric);
+        counts.entry(metric.to_string()).or_insert((metric, 0)).1 += 1;
+    }
+    let each = counts.into_values();
+    each.map(|(metric, count)| json!({ "metric": metric, "value": [NOW, count.to_string()] })).collect()
 }
 
 /// The series of the names in a query.
@@ -377,6 +403,21 @@ async fn incomplete_results_are_gaps() {
     assert!(gaps(&ran, SHED).contains("inbound_http_errors_total"), "{:?}", gaps(&ran, SHED));
     let Outcomes { ran, .. } = checked(running(), Answers::Series(without, Vec::new(), KEEPS)).await;
     assert_eq!(ran.outcomes(&[SHED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
+
+    // Each series is stored by two servers, with a label that the scrape does not add.
+    let copies = |replica: &str| -> Vec<_> {
+        let mut copies = series.clone();
+        copies.iter_mut().for_each(|(metric, _)| metric["receive_replica"] = json!(replica));
+        copies
+    };
+    let once = checked(running(), Answers::Series(series.clone(), Vec::new(), KEEPS)).await.ran;
+    let both = [copies("a"), copies("b")].concat();
+    let twice = checked(running(), Answers::Series(both, Vec::new(), KEEPS)).await.ran;
+    assert_eq!(json!(twice.document.findings), json!(once.document.findings));
+    // Nothing distinguishes them.
+    let both = [series.clone(), series.clone()].concat();
+    let Outcomes { ran, .. } = checked(running(), Answers::Series(both, Vec::new(), KEEPS)).await;
+    assert_ne!(ran.outcomes(&[SHED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
 
     // One pod is missing in Prometheus.
     let others: Vec<_> =

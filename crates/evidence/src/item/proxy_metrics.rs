@@ -49,6 +49,9 @@ pub struct ProxyMetrics {
     /// Meanings of which a series was exported.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub exported: BTreeSet<MetricMeaning>,
+    /// Whether the text is only a part of the metrics: a missing family then has an unknown value.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_part: bool,
     /// Meanings with more series than are kept.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub truncated: BTreeSet<MetricMeaning>,
@@ -182,9 +185,13 @@ impl ProxyMetrics {
 
     /// Whether these are all families of a proxy or of destination: each has some from its start on.
     pub fn is_whole(&self) -> bool {
-        [MetricMeaning::ControlEndpoints, MetricMeaning::InformerUpdates]
-            .iter()
-            .any(|one| self.exported.contains(one))
+        let always = [MetricMeaning::ControlEndpoints, MetricMeaning::InformerUpdates];
+        !self.is_part && always.iter().any(|one| self.exported.contains(one))
+    }
+
+    /// Whether series of a meaning can be absent because the text is only a part of the metrics.
+    pub fn may_lack(&self, meaning: MetricMeaning) -> bool {
+        self.is_part && !self.exported.contains(&meaning)
     }
 
     /// Value of the only series with a meaning.
@@ -222,7 +229,9 @@ impl ProxyMetrics {
         let before: BTreeMap<_, f64> =
             earlier.series.iter().map(|one| ((one.meaning, &one.labels), one.value)).collect();
         // A series that the earlier read left out did not begin at 0.
-        let absent = |meaning: MetricMeaning| !earlier.truncated.contains(&meaning);
+        let absent = |meaning: MetricMeaning| {
+            !earlier.truncated.contains(&meaning) && (!earlier.is_part || earlier.exported.contains(&meaning))
+        };
         for series in &mut later.series {
             let known = before.get(&(series.meaning, &series.labels)).copied();
             series.before = known.or_else(|| absent(series.meaning).then_some(0.0));
@@ -233,6 +242,10 @@ impl ProxyMetrics {
             denied.grown = before.map(|before| denied.count.checked_sub(before).unwrap_or(denied.count));
             denied.grown.is_some()
         });
+        if earlier.is_part || later.is_part {
+            later.exported = later.exported.intersection(&earlier.exported).copied().collect();
+        }
+        later.is_part |= earlier.is_part;
         later.truncated.extend(earlier.truncated);
         later
     }

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::error::LoadError;
 use crate::archive::GZIP;
+use crate::encoding::decoded;
 use crate::fetched::{Fetched, Why};
 use crate::item::destination::DESTINATION_PORT;
 use crate::item::diagnostic::{
@@ -78,6 +79,8 @@ pub struct Diagnostics {
     unused: Vec<String>,
     answers: BTreeMap<String, Answer>,
     failed: Option<Why>,
+    /// Whether texts of metrics count as whole although they contain only some families, as in examples.
+    takes_excerpts: bool,
 }
 
 impl Diagnostics {
@@ -109,7 +112,7 @@ impl Diagnostics {
             if bytes.iter().all(u8::is_ascii_whitespace) {
                 return Err(unreadable("the file is empty: linkerd diagnostics printed nothing"));
             }
-            match all.read(&String::from_utf8_lossy(&bytes), of.as_ref()) {
+            match all.read(&decoded(&bytes), of.as_ref()) {
                 Ok(_) => all.files.push(shown),
                 Err(UnusedText::NotUsed(why)) => all.unused.push(format!("{shown} is not used: {why}")),
                 Err(UnusedText::Of(why)) => return Err(unreadable(why)),
@@ -146,7 +149,7 @@ impl Diagnostics {
     pub fn read(&mut self, text: &str, of: Option<&PortOf>) -> Result<usize, UnusedText> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).trim_start();
         let answers = match () {
-            () if begins_metrics(text.as_bytes()) => metrics::read(text)?,
+            () if begins_metrics(text.as_bytes()) => metrics::read(text, of)?,
             () if text.starts_with(CERTIFICATE) => {
                 certificates(of, |one| one.chain = format!("{}\n", text.trim_end()))?
             }
@@ -154,8 +157,18 @@ impl Diagnostics {
             () => document(text, of)?,
         };
         let count = answers.len();
-        answers.into_iter().for_each(|answer| self.add(answer));
+        for mut answer in answers {
+            if let Answer::ProxyMetrics(metrics) = &mut answer {
+                metrics.is_part &= !self.takes_excerpts;
+            }
+            self.add(answer);
+        }
         Ok(count)
+    }
+
+    /// Makes texts of metrics count as whole although they contain only some families, as in examples.
+    pub fn take_excerpts(&mut self) {
+        self.takes_excerpts = true;
     }
 
     /// Adds metrics of a process; those of another read of it give the growth of its counters.

@@ -1,7 +1,7 @@
 //! Parses the output of `linkerd diagnostics proxy-metrics` and `controller-metrics`: Prometheus text of one
 //! container after another, of which a few series are kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{PortOf, UnusedText, scrape};
 use crate::item::diagnostic::Answer;
@@ -12,6 +12,10 @@ use crate::objects::container::PROXY_CONTAINER;
 
 /// Beginning of the output of `proxy-metrics` and `controller-metrics`.
 const METRICS: &str = "#\n# POD ";
+/// The last line of the metrics of a process.
+const END: &str = "# EOF";
+/// Families that every proxy exports, and only proxies do.
+const OF_PROXIES: [&str; 2] = ["proxy_build_info", "stack_create_total"];
 /// Maximum number of series of one read to keep per meaning and process. Of two reads together fewer are kept: those
 /// that grew most.
 const MOST_SERIES: usize = 2000;
@@ -46,10 +50,7 @@ fn is_value(line: &str) -> bool {
 
 /// Parses what a process serves at `/metrics`, or what Prometheus serves at `/federate`.
 pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, UnusedText> {
-    // Every proxy exports one of these, and only proxies do.
-    let is_own =
-        |line: &str| ["proxy_build_info{", "stack_create_total{"].iter().any(|own| line.starts_with(own));
-    let is_proxy = text.lines().any(is_own);
+    let is_proxy = text.lines().any(|line| OF_PROXIES.contains(&name_of(line)));
     let Some(PortOf { namespace, pod, .. }) = of else {
         let scraped = scrape::read(text);
         return match (scraped.is_empty(), is_proxy) {
@@ -70,9 +71,44 @@ pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Un
              9990, 9995, 9996 or 9997",
         ));
     };
-    let mut reader = MetricsReader::new(namespace, pod, container);
-    text.lines().for_each(|line| reader.line(line));
-    Ok(vec![Answer::ProxyMetrics(reader.finish())])
+    let new = || MetricsReader::new(namespace, pod, container);
+    let mut reads = Reads::new(&new);
+    text.lines().for_each(|line| reads.line(line));
+    Ok(reads.finish().into_iter().map(Answer::ProxyMetrics).collect())
+}
+
+/// The reads of one process in a text: a file can contain several, one after another.
+struct Reads<'a> {
+    new: &'a dyn Fn() -> MetricsReader,
+    all: Vec<MetricsReader>,
+    /// Whether the last one ended.
+    has_ended: bool,
+}
+
+impl<'a> Reads<'a> {
+    fn new(new: &'a dyn Fn() -> MetricsReader) -> Reads<'a> {
+        Reads { new, all: Vec::new(), has_ended: true }
+    }
+
+    fn line(&mut self, line: &str) {
+        let is_first_again = || {
+            let reader = self.all.last();
+            declared(line).is_some_and(|family| reader.is_some_and(|reader| reader.began_with(family)))
+        };
+        if !line.trim_ascii().is_empty() && (self.has_ended || is_first_again()) {
+            self.all.push((self.new)());
+            self.has_ended = false;
+        }
+        if let Some(reader) = self.all.last_mut() {
+            reader.line(line);
+        }
+        self.has_ended |= line.trim_ascii_end() == END;
+    }
+
+    fn finish(self) -> Vec<ProxyMetrics> {
+        let has_values = |reader: &MetricsReader| reader.lines > 0;
+        self.all.into_iter().filter(has_values).map(MetricsReader::finish_text).collect()
+    }
 }
 
 /// The container that serves metrics on a port of Linkerd.
@@ -89,15 +125,19 @@ fn container_of(of: &PortOf) -> Option<&'static str> {
 }
 
 /// Parses the metrics of all containers.
-pub(super) fn read(text: &str) -> Result<Vec<Answer>, UnusedText> {
+pub(super) fn read(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, UnusedText> {
     let mut all: Vec<MetricsReader> = Vec::new();
+    let mut is_named = of.is_none();
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# POD ") {
             let pod = rest.split(' ').next().unwrap_or_default();
             if !is_subdomain(pod) {
                 return Err(UnusedText::Other);
             }
-            all.push(MetricsReader::new("", pod, ""));
+            let is_of = of.is_some_and(|of| of.pod == pod);
+            is_named |= is_of;
+            let namespace = of.filter(|_| is_of).map_or("", |of| of.namespace.as_str());
+            all.push(MetricsReader::new(namespace, pod, ""));
             continue;
         }
         let Some(reader) = all.last_mut() else { continue };
@@ -112,8 +152,11 @@ pub(super) fn read(text: &str) -> Result<Vec<Answer>, UnusedText> {
             reader.line(line);
         }
     }
-    let mut all: Vec<ProxyMetrics> = all.into_iter().map(MetricsReader::finish).collect();
+    let mut all: Vec<ProxyMetrics> = all.into_iter().map(MetricsReader::finish_text).collect();
     share_clocks(&mut all);
+    if !is_named {
+        return Err(UnusedText::Of("the file has no metrics of the pod that its name states"));
+    }
     Ok(all.into_iter().map(Answer::ProxyMetrics).collect())
 }
 
@@ -141,6 +184,41 @@ pub struct MetricsReader {
     denied: BTreeMap<Denied, u64>,
     /// Number of series read from text.
     lines: u32,
+    /// The family that the text declares last, and the one that it declares first.
+    declared: String,
+    first_declared: String,
+    /// The parts of a text that show whether it is whole.
+    seen: Seen,
+}
+
+/// The parts of a text that show whether it has all metrics of a process.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Whether a sample does not follow the declaration of its family.
+    has_undeclared: bool,
+    /// Meanings of samples before the first declaration.
+    undeclared: BTreeSet<MetricMeaning>,
+    /// Whether it has a family that every proxy exports at the beginning.
+    has_build: bool,
+    /// Whether it has the start of the process, at the end.
+    has_start: bool,
+}
+
+/// The name of the family that a line declares: `# TYPE NAME counter`.
+fn declared(line: &str) -> Option<&str> {
+    line.strip_prefix("# TYPE ")?.split(' ').next()
+}
+
+/// The name of the metric in a line with a value.
+fn name_of(line: &str) -> &str {
+    line.split(['{', ' ']).next().unwrap_or_default()
+}
+
+/// Whether samples of this name belong to a family: counters and histograms add a suffix.
+fn is_of(name: &str, family: &str) -> bool {
+    let suffix = name.strip_prefix(family);
+    suffix
+        .is_some_and(|rest| ["", "_total", "_bucket", "_sum", "_count", "_info", "_created"].contains(&rest))
 }
 
 impl MetricsReader {
@@ -164,13 +242,24 @@ impl MetricsReader {
 
     /// Reads one line; ignores comments and unknown series.
     pub fn line(&mut self, line: &str) {
+        if let Some(family) = declared(line) {
+            family.clone_into(&mut self.declared);
+            if self.first_declared.is_empty() {
+                family.clone_into(&mut self.first_declared);
+            }
+        }
         if line.starts_with('#') || line.trim_ascii().is_empty() {
             return;
         }
         self.lines = self.lines.saturating_add(1);
-        let name = line.split(['{', ' ']).next().unwrap_or_default();
-        if Knowledge::embedded().proxy_metrics().family(name).is_none() {
-            return;
+        let name = name_of(line);
+        let is_before_all = self.declared.is_empty();
+        self.seen.has_undeclared |= is_before_all || !is_of(name, &self.declared);
+        self.seen.has_build |= OF_PROXIES.contains(&name);
+        self.seen.has_start |= name == "process_start_time_seconds";
+        let Some((family, _)) = Knowledge::embedded().proxy_metrics().family(name) else { return };
+        if is_before_all {
+            self.seen.undeclared.insert(family.meaning);
         }
         let Some(Sample { labels, value, .. }) = Sample::parse(&line[name.len()..]) else { return };
         self.sample(name, labels, value);
@@ -254,9 +343,32 @@ impl MetricsReader {
         *known = known.saturating_add(count);
     }
 
+    /// Whether the text began with the declaration of a family.
+    fn began_with(&self, family: &str) -> bool {
+        self.first_declared == family
+    }
+
+    /// Whether the text has only a part of the metrics.
+    fn is_part(&self) -> bool {
+        let Seen { has_undeclared, has_build, has_start, .. } = self.seen;
+        let is_proxy = self.metrics.container.is_empty();
+        self.lines > 0 && (has_undeclared || !has_start || is_proxy && !has_build)
+    }
+
+    /// The metrics of a text that can be a part of what the process serves.
+    fn finish_text(self) -> ProxyMetrics {
+        let is_part = self.is_part();
+        // The beginning of the family before the first declaration is missing.
+        let cut = if self.first_declared.is_empty() { BTreeSet::new() } else { self.seen.undeclared.clone() };
+        let mut metrics = self.finish();
+        metrics.is_part = is_part;
+        metrics.truncated.extend(cut);
+        metrics
+    }
+
     /// The metrics read.
     pub fn finish(self) -> ProxyMetrics {
-        let MetricsReader { mut metrics, uptime, series, denied, lines } = self;
+        let MetricsReader { mut metrics, uptime, series, denied, lines, .. } = self;
         let told = metrics.started_at.zip(uptime).map(|(started, uptime)| started.saturating_add(uptime));
         metrics.read_at = metrics.read_at.or(told);
         metrics.denied = denied.into_iter().map(|(of, count)| Denied { count, ..of }).collect();
@@ -326,6 +438,58 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const WHOLE: &str = "# HELP inbound_http_authz_deny_total x\n# TYPE inbound_http_authz_deny_total counter\n\
+        inbound_http_authz_deny_total{target_port=\"80\"} 1\n\
+        # TYPE proxy_build_info gauge\nproxy_build_info{version=\"2.3\"} 1\n\
+        # TYPE outbound_tcp_detect_http_results counter\noutbound_tcp_detect_http_results_total{result=\"x\"} 1\n\
+        # TYPE process_start_time_seconds gauge\nprocess_start_time_seconds 1768471200\n\
+        # TYPE process_clock_time_seconds gauge\nprocess_clock_time_seconds 1768471260\n# EOF\n";
+
+    fn of_web(text: &str) -> Vec<ProxyMetrics> {
+        let answers = read_of(text, PortOf::parse("shop/web-1:4191").as_ref()).expect("metrics");
+        answers.iter().filter_map(Answer::of_proxy).cloned().collect()
+    }
+
+    #[test]
+    fn part_of_a_text_is_not_the_whole() {
+        let is_part = |text: &str| of_web(text)[0].is_part;
+        assert!(!is_part(WHOLE));
+        let lines: Vec<&str> = WHOLE.lines().collect();
+        let without_comments: Vec<&str> =
+            lines.iter().copied().filter(|line| !line.starts_with('#')).collect();
+        for part in [&lines[2..], &lines[5..], &lines[..5], &lines[..7], &without_comments] {
+            assert!(is_part(&part.join("\n")), "{part:?}");
+        }
+        let tail = &of_web(&lines[2..].join("\n"))[0];
+        assert!(tail.truncated.contains(&MetricMeaning::DeniedRequests));
+        assert!(tail.may_lack(MetricMeaning::DeniedConnections));
+        assert!(!of_web(WHOLE)[0].may_lack(MetricMeaning::DeniedConnections));
+    }
+
+    #[test]
+    fn reads_in_one_file_are_separate() {
+        let second = WHOLE.replace("} 1\n", "} 3\n").replace("1768471260", "1768471290");
+        for separator in ["", "\n"] {
+            let reads = of_web(&format!("{WHOLE}{separator}{second}"));
+            let [first, later] = reads.as_slice() else { panic!("{reads:?}") };
+            assert_eq!((first.denied[0].count, later.denied[0].count), (1, 3));
+            assert_eq!(first.clone().followed_by(later.clone()).period, Some(30));
+        }
+        let without_end = WHOLE.replace("# EOF\n", "");
+        assert_eq!(of_web(&format!("{without_end}{without_end}")).len(), 2);
+    }
+
+    #[test]
+    fn name_of_the_file_states_the_namespace() {
+        let text = format!("#\n# POD web-1 (1 of 1)\n#\n{WHOLE}");
+        let of = PortOf::parse("shop/web-1:4191");
+        let answers = read(&text, of.as_ref()).expect("metrics");
+        let metrics: Vec<&ProxyMetrics> = answers.iter().filter_map(Answer::of_proxy).collect();
+        assert_eq!((metrics[0].namespace.as_str(), metrics[0].is_part), ("shop", false));
+        let other = PortOf::parse("shop/web-2:4191");
+        assert!(matches!(read(&text, other.as_ref()), Err(UnusedText::Of(_))));
+    }
 
     #[test]
     fn series_are_reduced_to_kept_labels() {

@@ -37,6 +37,7 @@ pub(super) fn read(text: &str) -> Vec<ProxyMetrics> {
     let names = Knowledge::embedded().proxy_metrics();
     let of = names.scraped();
     let mut all: BTreeMap<[String; 3], Scraped> = BTreeMap::new();
+    let copies = Copies::read(text, of);
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let name = line.split(['{', ' ']).next().unwrap_or_default();
         if names.family(name).is_none() {
@@ -52,19 +53,64 @@ pub(super) fn read(text: &str) -> Vec<ProxyMetrics> {
         let new = || MetricsReader::new(namespace, pod, container);
         let new = || Scraped { reader: new(), origin: origin.clone(), time: None };
         let scraped = all.entry(process.clone()).or_insert_with(new);
-        if scraped.origin == origin {
+        if scraped.origin == origin && !copies.are_of_another(&process, &origin, &sample.labels) {
             scraped.time = scraped.time.max(sample.time);
             scraped.reader.sample(name, own_labels(sample.labels, of), sample.value);
         }
     }
     let each = all.into_values().map(|Scraped { reader, time, .. }| {
         let mut metrics = reader.finish();
+        // Every proxy exports it: a narrow selection of families lacks it.
+        let is_proxy = metrics.container.is_empty();
+        metrics.is_part = is_proxy && !metrics.exported.contains(&MetricMeaning::ProxyBuild);
         metrics.read_at = metrics.read_at.or(time.map(|time| time / 1000));
         metrics
     });
     let is_of_mesh =
         |metrics: &ProxyMetrics| metrics.exported.iter().any(|meaning| !OF_ANY_PROCESS.contains(meaning));
     each.filter(is_of_mesh).collect()
+}
+
+/// Labels that something between the scrape and the file added, such as the name of a replica. A process has one start
+/// time, so two of them with the same labels of the scrape are copies. Those with the first labels are used.
+struct Copies(BTreeMap<([String; 3], Vec<String>), BTreeMap<String, String>>);
+
+impl Copies {
+    fn read(text: &str, of: &ScrapeLabels) -> Copies {
+        let names = Knowledge::embedded().proxy_metrics();
+        let mut first: BTreeMap<([String; 3], Vec<String>), BTreeMap<String, String>> = BTreeMap::new();
+        for line in text.lines() {
+            let name = line.split(['{', ' ']).next().unwrap_or_default();
+            if names.family(name).is_none_or(|(family, _)| family.meaning != MetricMeaning::StartedAt) {
+                continue;
+            }
+            let Some(sample) = Sample::parse(&line[name.len()..]) else { continue };
+            let Some(process) = process(&sample.labels, of) else { continue };
+            if first.len() >= MOST_PROCESSES {
+                break;
+            }
+            let origin = origin(&sample.labels, of);
+            let added = own_labels(sample.labels, of);
+            let known = first.entry((process, origin)).or_insert_with(|| added.clone());
+            if added < *known {
+                *known = added;
+            }
+        }
+        Copies(first)
+    }
+
+    /// Whether a series of a process has other values of the added labels.
+    fn are_of_another(
+        &self,
+        process: &[String; 3],
+        origin: &[String],
+        labels: &BTreeMap<String, String>,
+    ) -> bool {
+        let added = self.0.get(&(process.clone(), origin.to_vec()));
+        let is_other =
+            |(name, value): (&String, &String)| labels.get(name).is_some_and(|other| other != value);
+        added.is_some_and(|added| added.iter().any(is_other))
+    }
 }
 
 /// The first of several labels that a series has.

@@ -217,6 +217,9 @@ fn described(error: &RequestError) -> String {
                 StatusCode::FORBIDDEN => "give a token that may query with --prometheus-token-file FILE",
                 StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => "check the path of the URL",
                 status if status.is_redirection() => "give the final URL, or a token for the proxy in front",
+                StatusCode::TOO_MANY_REQUESTS => {
+                    "the server limits queries: wait, or select fewer pods with -n NAMESPACE"
+                }
                 _ => "see the logs of the server",
             };
             format!("{}; {next}", refusal.words())

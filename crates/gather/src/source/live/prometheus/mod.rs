@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -17,7 +18,7 @@ use super::Live;
 use crate::fetched::Why;
 use crate::item::diagnostic::{FailedRead, LackingFamily, MetricsSample};
 use crate::item::proxy_metrics::ProxyMetrics;
-use crate::knowledge::{Knowledge, MetricGroup, MetricMeaning};
+use crate::knowledge::{Knowledge, MetricGroup, MetricMeaning, ProxyMetricNames};
 use crate::objects::Pod;
 use crate::source::diagnostics::{Diagnostics, MetricsReader, own_container, share_clocks};
 
@@ -79,8 +80,40 @@ pub struct WantedPods<'a> {
 
 /// The times of the last scrapes of each process before both ends of the window.
 type ScrapeTimes = BTreeMap<Process, [Option<i64>; 2]>;
+/// Difference in seconds within which two start times are of the same process.
+const SAME_START: f64 = 2.0;
+/// Maximum number of labels that distinguish copies.
+const MOST_ADDED: usize = 5;
 /// Maximum age in seconds of a sample: a server returns no older ones, unless it is configured to.
 const OLDEST: f64 = 3600.0;
+
+/// About the query of the start times.
+const STARTS: &str = "process_start_time_seconds";
+/// A server that does not return the values of the requested times.
+const OTHER_TIMES: &str = "the server returned values of other times than requested";
+
+/// The ends of the window.
+struct Ends {
+    start: f64,
+    end: f64,
+    /// Whether the server returned values of other times.
+    has_others: AtomicBool,
+}
+
+impl Ends {
+    /// The read that a value at a time belongs to. Front ends with a cache move both ends to multiples of the step:
+    /// Thanos does by default.
+    fn read(&self, time: f64) -> Option<usize> {
+        let step = self.end - self.start;
+        let aligned = |end: f64| (end / step).floor() * step;
+        let is_at = |end: f64| (time - end).abs() < 1.0;
+        [self.end, self.start]
+            .into_iter()
+            .map(|end| [end, aligned(end)])
+            .enumerate()
+            .find_map(|(at, ends)| ends.into_iter().any(is_at).then_some(1 - at))
+    }
+}
 
 /// The two reads of each process.
 type Reads = BTreeMap<Process, [MetricsReader; 2]>;
@@ -130,17 +163,26 @@ async fn read(
     diagnostics: &mut Diagnostics,
 ) -> Result<(), QueryError> {
     let names = Knowledge::embedded().proxy_metrics();
-    let selector = Selector::new(from, wanted);
-    let running = client.instant(&selector.starts(names), "process_start_time_seconds").await?;
+    let mut selector = Selector::new(from, wanted);
+    let mut running = client.instant(&selector.starts(names), STARTS).await?;
     let mut now = None;
     running.each(&mut |series| now = now.or(series.samples.first().map(|sample| sample.time)));
-    let scraped = Scraped::new(|take| running.each(take), wanted, now.unwrap_or_default());
+    let mut scraped = Scraped::new(|take| running.each(take), wanted, now.unwrap_or_default(), &[]);
+    if let Some(labels) = scraped.copied.values().next() {
+        let added = added_labels(client, &selector, names, labels).await?;
+        if !added.is_empty() {
+            selector.add_labels(added.clone());
+            running = client.instant(&selector.starts(names), STARTS).await?;
+            scraped = Scraped::new(|take| running.each(take), wanted, now.unwrap_or_default(), &added);
+        }
+    }
     drop(running);
     let Some(now) = now.filter(|_| !scraped.is_empty()) else {
         let next = "check that it has metrics of the proxies of this cluster, and --prometheus-label";
         return Err(QueryError(format!("{}: no metrics of pods of this cluster; {next}", client.name())));
     };
     let window = from.window.as_secs_f64();
+    let ends = Ends { start: now - window, end: now, has_others: AtomicBool::new(false) };
     let mut reads = Reads::new();
     let mut sample = MetricsSample { left: scraped.beyond(MOST_PROCESSES), ..MetricsSample::default() };
     let mut returned = BTreeSet::new();
@@ -153,7 +195,7 @@ async fn read(
         };
         match result {
             Ok(result) => result.each(&mut |series| {
-                if let Some((meaning, size)) = feed(&mut reads, &scraped, &group, &series, now) {
+                if let Some((meaning, size)) = feed(&mut reads, &scraped, &group, &series, &ends) {
                     returned.insert(meaning);
                     kept += size;
                 }
@@ -171,14 +213,19 @@ async fn read(
         let absent = all.difference(&returned);
         sample.lacking.extend(absent.map(|m| LackingFamily { meaning: *m, error: String::new() }));
     }
+    if ends.has_others.load(Ordering::Relaxed) {
+        let QueryError(message) = client.error("metrics", OTHER_TIMES);
+        diagnostics.fail(Why::Failed { message });
+    }
     if let Some(warning) = client.warning() {
         diagnostics.fail(Why::Failed { message: warning });
     }
     sample.read = reads.len();
-    sample.failed = scraped.ambiguous.iter().map(ambiguous).collect();
+    let copied = scraped.copied.keys().map(copied);
+    sample.failed = scraped.ambiguous.iter().map(ambiguous).chain(copied).collect();
     sample.unscraped_count = scraped.unscraped.len();
     sample.unscraped = scraped.unscraped.iter().take(MOST_UNSCRAPED).cloned().collect();
-    let times = scrape_times(client, &selector, &scraped, [now - window, now]).await;
+    let times = scrape_times(client, &selector, &scraped, &ends).await;
     for metrics in finished(reads, &times, [now - window, now]) {
         metrics.into_iter().for_each(|one| diagnostics.add_metrics(one));
     }
@@ -191,17 +238,17 @@ async fn scrape_times(
     client: &PrometheusClient<'_>,
     selector: &Selector,
     scraped: &Scraped,
-    ends: [f64; 2],
+    ends: &Ends,
 ) -> ScrapeTimes {
     let query = selector.scrape_times(Knowledge::embedded().proxy_metrics());
-    let result = client.range(&query, "the times of scrapes", (ends[0], ends[1])).await;
+    let result = client.range(&query, "the times of scrapes", (ends.start, ends.end)).await;
     let mut times = ScrapeTimes::new();
     let Ok(result) = result else { return times };
     result.each(&mut |series| {
         let Some(process) = scraped.process(&series.labels, &[]) else { return };
         for Sample { time, value } in &series.samples {
-            let end = usize::from((time - ends[1]).abs() < 1.0);
-            if (ends[end] - OLDEST..=ends[end] + 1.0).contains(value) {
+            let Some(end) = ends.read(*time) else { continue };
+            if (time - OLDEST..=time + 1.0).contains(value) {
                 #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
                 let value = *value as i64;
                 times.entry(process.clone()).or_default()[end] = Some(value);
@@ -209,6 +256,38 @@ async fn scrape_times(
         }
     });
     times
+}
+
+/// The labels that differ between the copies of the series of a process: a proxy or a store in front of several servers
+/// adds them. Empty if they belong to different processes.
+async fn added_labels(
+    client: &PrometheusClient<'_>,
+    selector: &Selector,
+    names: &ProxyMetricNames,
+    of: &BTreeMap<String, String>,
+) -> Result<Vec<String>, QueryError> {
+    let result = client.instant(&selector.copies(names, of), STARTS).await?;
+    let mut copies: Vec<QuerySeries> = Vec::new();
+    result.each(&mut |series| copies.push(series));
+    let start = |series: &QuerySeries| series.samples.first().map(|sample| sample.value);
+    let starts: Vec<f64> = copies.iter().filter_map(start).collect();
+    let is_same = starts.iter().all(|one| starts.iter().all(|other| (one - other).abs() <= SAME_START));
+    let labels: BTreeSet<&String> = copies.iter().flat_map(|series| series.labels.keys()).collect();
+    let differs = |name: &&String| copies.iter().any(|one| one.label(name) != copies[0].label(name));
+    let is_plain = |name: &&String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let all = labels.into_iter().filter(differs).filter(is_plain).take(MOST_ADDED).cloned();
+    Ok(if is_same { all.collect() } else { Vec::new() })
+}
+
+/// A process with several series that no label distinguishes.
+fn copied(process: &Process) -> FailedRead {
+    FailedRead {
+        pod: format!("{}/{}", process.namespace, process.pod),
+        container: own_container(&process.container),
+        error: "Prometheus has several copies of the series of this pod: select one with --prometheus-label \
+                NAME=VALUE"
+            .to_owned(),
+    }
 }
 
 /// A process with series of several clusters.
@@ -229,7 +308,7 @@ fn feed(
     scraped: &Scraped,
     group: &MetricGroup<'_>,
     series: &QuerySeries,
-    end: f64,
+    ends: &Ends,
 ) -> Option<(MetricMeaning, usize)> {
     let names = Knowledge::embedded().proxy_metrics();
     let process = scraped.process(&series.labels, group.labels)?;
@@ -242,8 +321,10 @@ fn feed(
     let both = reads.entry(process.clone()).or_insert_with(|| [new(), new()]);
     let labels = query::own_labels(group, series);
     for Sample { time, value } in &series.samples {
-        let reader = usize::from((time - end).abs() < 1.0);
-        both[reader].sample(name, labels.clone(), *value);
+        match ends.read(*time) {
+            Some(read) => both[read].sample(name, labels.clone(), *value),
+            None => ends.has_others.store(true, Ordering::Relaxed),
+        }
     }
     let size = labels.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
     Some((family.meaning, size * series.samples.len()))
@@ -272,4 +353,23 @@ fn finished(reads: Reads, scrapes: &ScrapeTimes, times: [f64; 2]) -> [Vec<ProxyM
         }
     }
     both
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aligned_times_belong_to_their_ends() {
+        let ends = Ends { start: 1_000_130.0, end: 1_000_730.0, has_others: AtomicBool::new(false) };
+        for (time, read) in [
+            (1_000_130.0, Some(0)),
+            (1_000_730.0, Some(1)),
+            (999_600.0, Some(0)),
+            (1_000_200.0, Some(1)),
+            (1_000_500.0, None),
+        ] {
+            assert_eq!(ends.read(time), read, "{time}");
+        }
+    }
 }

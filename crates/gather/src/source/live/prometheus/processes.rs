@@ -27,6 +27,10 @@ pub(super) struct Process {
 #[derive(Debug, Default)]
 pub(super) struct Scraped {
     of_labels: HashMap<Vec<String>, Process>,
+    /// Labels that distinguish copies of series, in addition to those of the scrape.
+    added: Vec<String>,
+    /// Processes with several series of the same labels, and these labels.
+    pub(super) copied: BTreeMap<Process, BTreeMap<String, String>>,
     /// Processes with series of several clusters.
     pub(super) ambiguous: BTreeSet<Process>,
     /// Pods with a proxy and without metrics, as `NAMESPACE/NAME`.
@@ -36,25 +40,31 @@ pub(super) struct Scraped {
 }
 
 impl Scraped {
-    /// The processes of series, at a time. `each` passes every series on.
+    /// The processes of series, at a time. `each` passes every series on, with the number of its copies as its value.
+    /// `added` labels distinguish copies.
     pub(super) fn new(
         each: impl FnOnce(&mut dyn FnMut(QuerySeries)),
         wanted: &WantedPods<'_>,
         now: f64,
+        added: &[String],
     ) -> Scraped {
         let labels = Knowledge::embedded().proxy_metrics().scraped();
         let pods = Pods::new(wanted);
         let mut found: BTreeMap<Process, ProcessSeries> = BTreeMap::new();
         each(&mut |series| {
             if let Some(process) = pods.process(&series, labels) {
-                let one = ProcessSeries::new(&series, labels);
+                let one = ProcessSeries::new(&series, labels, added);
                 found.entry(process).and_modify(|earlier| earlier.add(&one)).or_insert(one);
             }
         });
-        let mut scraped = Scraped::default();
+        let mut scraped = Scraped { added: added.to_vec(), ..Scraped::default() };
         for (process, found) in found {
             if found.is_ambiguous {
                 scraped.ambiguous.insert(process);
+                continue;
+            }
+            if let Some(labels) = found.copied {
+                scraped.copied.insert(process, labels);
                 continue;
             }
             scraped.jobs.insert(found.job);
@@ -64,6 +74,7 @@ impl Scraped {
             .of_labels
             .values()
             .chain(&scraped.ambiguous)
+            .chain(scraped.copied.keys())
             .filter(|process| process.container == PROXY_CONTAINER)
             .map(|process| (process.namespace.as_str(), process.pod.as_str()))
             .collect();
@@ -75,7 +86,7 @@ impl Scraped {
 
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
-        self.of_labels.is_empty() && self.ambiguous.is_empty()
+        self.of_labels.is_empty() && self.ambiguous.is_empty() && self.copied.is_empty()
     }
 
     /// Number of processes beyond a limit.
@@ -93,11 +104,11 @@ impl Scraped {
         let without = |is_dropped: &dyn Fn(&String) -> bool| {
             let mut labels = labels.clone();
             labels.retain(|name, _| !is_dropped(name));
-            self.of_labels.get(&key(&labels, of))
+            self.of_labels.get(&key(&labels, of, &self.added))
         };
         let in_cluster = |name: &String| of.cluster.contains(name);
         self.of_labels
-            .get(&key(labels, of))
+            .get(&key(labels, of, &self.added))
             .or_else(|| without(&in_cluster))
             .or_else(|| without(&may_be_own))
             .or_else(|| without(&|name| may_be_own(name) || in_cluster(name)))
@@ -111,12 +122,16 @@ struct ProcessSeries {
     cluster: String,
     /// Whether they belong to several clusters.
     is_ambiguous: bool,
+    /// The labels of the scrape, if several series have them.
+    copied: Option<BTreeMap<String, String>>,
 }
 
 impl ProcessSeries {
-    fn new(series: &QuerySeries, labels: &ScrapeLabels) -> ProcessSeries {
+    fn new(series: &QuerySeries, labels: &ScrapeLabels, added: &[String]) -> ProcessSeries {
+        let is_copied = series.samples.iter().any(|sample| sample.value > 1.0);
         ProcessSeries {
-            key: key(&series.labels, labels),
+            key: key(&series.labels, labels, added),
+            copied: is_copied.then(|| series.labels.clone()),
             job: series.label("job").to_owned(),
             cluster: first(series, &labels.cluster).to_owned(),
             is_ambiguous: false,
@@ -128,13 +143,15 @@ impl ProcessSeries {
         if other.key < self.key {
             self.key.clone_from(&other.key);
             self.job.clone_from(&other.job);
+            self.copied.clone_from(&other.copied);
         }
     }
 }
 
 /// The values of the labels of a scrape.
-fn key(labels: &BTreeMap<String, String>, of: &ScrapeLabels) -> Vec<String> {
-    of.all().map(|name| labels.get(name).cloned().unwrap_or_default()).collect()
+fn key(labels: &BTreeMap<String, String>, of: &ScrapeLabels, added: &[String]) -> Vec<String> {
+    let all = of.all().chain(added.iter().map(String::as_str));
+    all.map(|name| labels.get(name).cloned().unwrap_or_default()).collect()
 }
 
 /// The first of several labels that a series has; empty if it has none.
@@ -162,8 +179,8 @@ impl<'a> Pods<'a> {
         let mut pods = Pods { wanted, by_name: HashMap::new(), by_address: HashMap::new() };
         for pod in in_scope {
             pods.by_name.insert(pod.metadata.key(), pod);
-            if let Some(address) = pod.status.pod_ip.filter(|_| !pod.spec.host_network) {
-                pods.by_address.insert(address, pod);
+            if !pod.spec.host_network {
+                pods.by_address.extend(pod.addresses().map(|address| (address, pod)));
             }
         }
         pods
@@ -188,8 +205,8 @@ impl<'a> Pods<'a> {
         } else {
             *self.by_name.get(&(first(series, &labels.namespace), name))?
         };
-        let is_other = |(own, other): (IpAddr, IpAddr)| own.is_ipv4() == other.is_ipv4() && own != other;
-        if pod.status.pod_ip.zip(address).is_some_and(is_other) {
+        let has_family = |other: &IpAddr| pod.addresses().any(|own| own.is_ipv4() == other.is_ipv4());
+        if address.is_some_and(|other| has_family(&other) && !pod.has_address(other)) {
             return None;
         }
         let container = container(pod, series, labels, port)?;
@@ -263,7 +280,7 @@ mod tests {
         ];
         let wanted = WantedPods { pods: &pods, control_plane: "linkerd", namespaces: &[] };
         let each = |take: &mut dyn FnMut(QuerySeries)| all.iter().cloned().for_each(take);
-        Scraped::new(each, &wanted, 1_768_478_400.0)
+        Scraped::new(each, &wanted, 1_768_478_400.0, &[])
     }
 
     fn names(scraped: &Scraped) -> Vec<String> {

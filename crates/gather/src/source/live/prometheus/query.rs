@@ -11,6 +11,8 @@ use crate::source::diagnostics::EXPORTED;
 /// Matchers of all queries.
 pub(super) struct Selector {
     matchers: String,
+    /// Labels that distinguish copies of series, in addition to those of the scrape.
+    added: Vec<String>,
 }
 
 impl Selector {
@@ -26,19 +28,32 @@ impl Selector {
             let all: Vec<&str> = all.collect();
             matchers.push_str(&format!(",namespace=~\"{}\"", all.join("|")));
         }
-        Selector { matchers }
+        Selector { matchers, added: Vec::new() }
     }
 
-    /// The start times of all processes, for their labels.
+    /// Distinguishes copies of series by these labels.
+    pub(super) fn add_labels(&mut self, added: Vec<String>) {
+        self.added = added;
+    }
+
+    /// The start times with all labels of the series that have these labels of the scrape.
+    pub(super) fn copies(&self, names: &ProxyMetricNames, of: &BTreeMap<String, String>) -> String {
+        let all: Vec<&str> = names.names_of(MetricMeaning::StartedAt).collect();
+        let known = of.iter().filter(|(name, _)| *name != "__name__");
+        let known: String = known.map(|(name, value)| format!(",{name}=\"{}\"", escape(value))).collect();
+        format!("{{__name__=~\"{}\"{}{known}}}", all.join("|"), self.matchers)
+    }
+
+    /// The number of start times of each process, for their labels: it has more if the server has copies.
     pub(super) fn starts(&self, names: &ProxyMetricNames) -> String {
         let of: Vec<&str> = names.names_of(MetricMeaning::StartedAt).collect();
-        self.expression("max", &of, "", names.scraped().all())
+        self.expression("count", &of, "", names.scraped().all())
     }
 
     /// The times at which the start times were scraped, with the labels of the scrape.
     pub(super) fn scrape_times(&self, names: &ProxyMetricNames) -> String {
         let of: Vec<&str> = names.names_of(MetricMeaning::StartedAt).collect();
-        let by: Vec<&str> = names.scraped().all().collect();
+        let by: Vec<&str> = names.scraped().all().chain(self.added.iter().map(String::as_str)).collect();
         let matchers = &self.matchers;
         format!("max by ({}) (timestamp({{__name__=~\"{}\"{matchers}}}))", by.join(","), of.join("|"))
     }
@@ -58,12 +73,13 @@ impl Selector {
     }
 
     fn expression<'a>(
-        &self,
+        &'a self,
         aggregation: &str,
         names: &[&str],
         only: &str,
         labels: impl Iterator<Item = &'a str>,
     ) -> String {
+        let labels = labels.chain(self.added.iter().map(String::as_str));
         let by: Vec<&str> = std::iter::once("__name__").chain(labels).collect();
         let (by, names) = (by.join(","), names.join("|"));
         format!("{aggregation} by ({by}) ({{__name__=~\"{names}\"{only}{}}})", self.matchers)
@@ -140,8 +156,9 @@ mod tests {
     fn all_families_fit_in_few_queries() {
         let names = Knowledge::embedded().proxy_metrics();
         let groups = names.groups();
-        // In addition: the start times, the times of the scrapes, and the configuration.
-        assert!(groups.len() + 3 <= 30, "{}", groups.len());
+        // In addition: the start times, the times of the scrapes, and the configuration; the labels of copies, and the
+        // start times by them.
+        assert!(groups.len() + 5 <= 30, "{}", groups.len());
         let grouped: usize = groups.iter().map(|group| group.names.len()).sum();
         assert_eq!(grouped, names.names().count());
     }
@@ -151,7 +168,7 @@ mod tests {
         let names = Knowledge::embedded().proxy_metrics();
         let selector = selector(&[("cluster", "a\"b\\")], &["shop".to_owned()]);
         let starts = selector.starts(names);
-        assert!(starts.starts_with("max by (__name__,namespace,"), "{starts}");
+        assert!(starts.starts_with("count by (__name__,namespace,"), "{starts}");
         let matchers = ",cluster=\"a\\\"b\\\\\",namespace=~\"shop|linkerd|\"})";
         assert!(
             starts.ends_with(&format!("{{__name__=~\"process_start_time_seconds\"{matchers}")),

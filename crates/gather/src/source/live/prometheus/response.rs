@@ -68,8 +68,14 @@ struct Envelope<'a> {
     #[serde(default)]
     error: String,
     #[serde(default)]
-    warnings: Vec<String>,
+    warnings: Option<Vec<String>>,
+    /// Whether a cluster of VictoriaMetrics could not read all its nodes.
+    #[serde(default, rename = "isPartial")]
+    is_partial: Option<bool>,
 }
+
+/// The warning of a result that the server marks as a part.
+const PARTIAL: &str = "the server marks the result as partial (isPartial)";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -109,7 +115,11 @@ impl QuerySeries {
 impl QueryResult {
     /// Reads the response to a query, and all its series once: later, every one can be read.
     pub(super) fn parse(body: Vec<u8>) -> Result<QueryResult, InvalidResponse> {
-        let Envelope { data, warnings, .. } = envelope(&body)?;
+        let Envelope { data, warnings, is_partial, .. } = envelope(&body)?;
+        let mut warnings = warnings.unwrap_or_default();
+        if is_partial == Some(true) {
+            warnings.push(PARTIAL.to_owned());
+        }
         let data: Data<'_> = data
             .and_then(|data| serde_json::from_str(data.get()).ok())
             .filter(|data: &Data<'_>| ["vector", "matrix"].contains(&data.result_type.as_str()))
@@ -243,6 +253,19 @@ pub(super) fn keeps_every_series(body: &[u8], jobs: &BTreeSet<String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn partial_result_has_a_warning() {
+        let with = |field: &str| {
+            let data = r#""data": {"resultType": "vector", "result": []}"#;
+            let body = format!(r#"{{"status": "success", {field} {data}}}"#);
+            QueryResult::parse(body.into_bytes()).map(|result| result.warnings)
+        };
+        assert_eq!(with(r#""isPartial": true,"#), Ok(vec![PARTIAL.to_owned()]));
+        for whole in ["", r#""isPartial": false,"#, r#""warnings": null,"#] {
+            assert_eq!(with(whole), Ok(Vec::new()), "{whole}");
+        }
+    }
 
     /// As in the documentation of the HTTP API, with values that are not finite.
     const MATRIX: &str = r#"{"status": "success", "data": {"resultType": "matrix", "result": [
