@@ -192,9 +192,7 @@ fn changed(
     match installation.by.installer {
         Some(Installer::Release(release)) => match &part {
             InstallationPart::ControlPlane(options) => match own_chart(ctx, release) {
-                Some(own) => {
-                    remedy.step(kind, own.set_text(act, CONTROL_PLANE.0, &set)).settings(settings)
-                }
+                Some(own) => remedy.step(kind, own.set_text(act, CONTROL_PLANE.0, &set)).settings(settings),
                 None => {
                     let command = by_helm(ctx.knowledge, release, version, options);
                     remedy.run(kind, format!("{act}, with Helm"), command)

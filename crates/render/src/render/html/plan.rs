@@ -149,7 +149,9 @@ pub(super) fn upgrade_plan(document: &Document, body: &mut String) {
     let Some(rehearsal) = &document.rehearsal else { return };
     _ = write!(body, "<section id=\"upgrade-plan\"><h2>Upgrade plan to {}</h2>", escaped(&rehearsal.target));
     if rehearsal.plan.is_empty() {
-        body.push_str("<p>No plan: the target is not a later release, or the release data lacks the way to it.</p>");
+        body.push_str(
+            "<p>No plan: the target is not a later release, or the release data lacks the way to it.</p>",
+        );
         body.push_str("</section>");
         return;
     }
