@@ -113,7 +113,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --save 'Save the evidence as a bundle: FILE.tar.gz, FILE.tar.zst or a folder'
             cand -v 'Show all details; for check, also symptoms, infos and versions'
             cand --verbose 'Show all details; for check, also symptoms, infos and versions'
-            cand --knowledge 'Read release data and other facts that age from this folder instead of the embedded ones'
+            cand --knowledge 'Read release data from this folder instead of the embedded data'
             cand --color 'When to use color'
             cand --checks 'Folder with your own checks, which run like the built-in ones. Repeatable'
             cand --config 'Configuration file; flags override it'

@@ -117,7 +117,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Save the evidence as a bundle: FILE.tar.gz, FILE.tar.zst or a folder')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show all details; for check, also symptoms, infos and versions')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show all details; for check, also symptoms, infos and versions')
-            [CompletionResult]::new('--knowledge', '--knowledge', [CompletionResultType]::ParameterName, 'Read release data and other facts that age from this folder instead of the embedded ones')
+            [CompletionResult]::new('--knowledge', '--knowledge', [CompletionResultType]::ParameterName, 'Read release data from this folder instead of the embedded data')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')

@@ -25,11 +25,7 @@ pub struct Ran {
 ///
 /// # Errors
 /// Its blocks do not define a valid cluster.
-pub fn run(
-    check: &'static Check,
-    case: &Case,
-    base: &dyn Fn(&str) -> Option<String>,
-) -> Result<Ran, SceneError> {
+pub fn run(check: &'static Check, case: &Case, base: &dyn Fn(&str) -> Option<String>) -> Result<Ran, SceneError> {
     let scene = Scene::parse(&case.blocks, base)?;
     let options = Options { whole: expressed::whole_kinds(), ..scene.options.clone() };
     let collected = collect_now(&scene.memory, &policy::items(&[check]), &options, None);
@@ -81,9 +77,8 @@ fn came_to(outcome: &Outcome) -> String {
 
 /// A card's text with another expected result for the case of that title; `None` if there is no such case.
 pub fn with_expectation(text: &str, title: &str, said: &str) -> Option<String> {
-    let heading = text
-        .lines()
-        .find(|l| l.starts_with("### ") && l.split_once(':').is_some_and(|(_, t)| t.trim() == title))?;
+    let heading =
+        text.lines().find(|l| l.starts_with("### ") && l.split_once(':').is_some_and(|(_, t)| t.trim() == title))?;
     let at = text.find(heading)?;
     let open = at + text[at..].find("```text expect\n")? + "```text expect\n".len();
     let close = open + if text[open..].starts_with("```") { 0 } else { text[open..].find("\n```")? + 1 };

@@ -36,9 +36,7 @@ pub fn base(name: &str) -> Option<&'static str> {
         "cni" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/cni.yaml"))),
         "healthy" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml"))),
         "jaeger" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/jaeger.yaml"))),
-        "multicluster" => {
-            Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/multicluster.yaml")))
-        }
+        "multicluster" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/multicluster.yaml"))),
         "nodes" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/nodes.yaml"))),
         "viz" => Some(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/viz.yaml"))),
         _ => None,

@@ -21,11 +21,7 @@ const DESTINATION: &str = "destination";
 
 /// Selects the ready replicas of destination, and ports of Services in these namespaces (all if empty). `affected`
 /// are pods with findings, by namespace and name.
-pub fn select(
-    cluster: &Cluster,
-    namespaces: &[String],
-    affected: &BTreeSet<(String, String)>,
-) -> DestinationSample {
+pub fn select(cluster: &Cluster, namespaces: &[String], affected: &BTreeSet<(String, String)>) -> DestinationSample {
     let pods = cluster.list::<Pod>();
     let services = cluster.list::<Service>();
     let slices = cluster.list::<EndpointSlice>();

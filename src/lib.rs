@@ -22,8 +22,8 @@ pub use linkerd_facts::{annotations, chart, knowledge};
 pub use meshdoctor_archive as archive;
 pub use meshdoctor_checks::{card, checks};
 pub use meshdoctor_core::{
-    command, encoding, exit, finding, gap_remediation, kubeconfig, markdown, names, nearest, report_api,
-    terminal, token, version, yaml,
+    command, encoding, exit, finding, gap_remediation, kubeconfig, markdown, names, nearest, report_api, terminal,
+    token, version, yaml,
 };
 pub use meshdoctor_edits::{kubectl, value_edit, yaml_edit};
 pub use meshdoctor_evidence::{fetched, item, missing, request};
@@ -36,7 +36,5 @@ pub use meshdoctor_node::{node_files, node_log};
 pub use meshdoctor_objects::{self as objects, certificates, protobuf};
 pub use meshdoctor_redact as redact;
 pub use meshdoctor_render::render;
-pub use meshdoctor_report::{
-    cause, check_outcome, explanation, inspect, page, policy, repair, report, rows, verify,
-};
+pub use meshdoctor_report::{cause, check_outcome, explanation, inspect, page, policy, repair, report, rows, verify};
 pub use netpol as network_policy;

@@ -23,9 +23,8 @@ const OF_FINDINGS: usize = 20;
 pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
     let pods = cluster.list::<Pod>();
     let home = cluster.namespaces.control_plane.as_str();
-    let own = |pod: &&Pod| {
-        pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished()
-    };
+    let own =
+        |pod: &&Pod| pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished();
     let logs = Knowledge::embedded().mesh_logs();
     let mut tails = Vec::new();
     for pod in pods.iter().filter(own).take(OF_CONTROL_PLANE) {
@@ -35,8 +34,7 @@ pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
     }
     let extensions = [Extension::Multicluster.name(), Extension::Viz.name()];
     let of_extensions = |pod: &&Pod| {
-        pod.metadata.label(EXTENSION_LABEL).is_some_and(|name| extensions.contains(&name))
-            && !pod.is_finished()
+        pod.metadata.label(EXTENSION_LABEL).is_some_and(|name| extensions.contains(&name)) && !pod.is_finished()
     };
     for pod in pods.iter().filter(of_extensions).take(OF_EXTENSIONS) {
         let names = pod.spec.containers.iter().map(|container| &*container.name);

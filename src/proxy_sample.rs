@@ -44,8 +44,7 @@ pub fn select(cluster: &Cluster, selection: &Selection<'_>) -> ProxySample {
     let pods = cluster.list::<Pod>();
     let home = cluster.namespaces.control_plane.as_str();
     let running = || pods.iter().filter(|pod| pod.status.phase == "Running" && !pod.is_finished());
-    let own =
-        running().filter(|pod| pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some());
+    let own = running().filter(|pod| pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some());
     let mut targets: Vec<MetricsTarget> = own.take(OF_CONTROL_PLANE).flat_map(containers).collect();
     let owners = cluster.owners();
     let mut workloads: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
@@ -68,8 +67,7 @@ pub fn select(cluster: &Cluster, selection: &Selection<'_>) -> ProxySample {
     for pods in workloads {
         let own = of_workload(&pods);
         let is_other = |pod: &&Pod| own.iter().all(|one| one.metadata.name != pod.metadata.name);
-        let others =
-            pods.iter().copied().filter(is_other).filter(|pod| is_affected(pod) && has_running_proxy(pod));
+        let others = pods.iter().copied().filter(is_other).filter(|pod| is_affected(pod) && has_running_proxy(pod));
         let others: Vec<&Pod> = others.take(more).collect();
         more -= others.len();
         chosen.extend(own.into_iter().chain(others));
@@ -118,9 +116,10 @@ pub fn prometheus_of_viz(cluster: &Cluster) -> Option<(String, String, u16)> {
 
 /// The newest ready pod, or the newest one; and the pod whose proxy restarted most, if that is another one.
 fn of_workload<'a>(pods: &[&'a Pod]) -> Vec<&'a Pod> {
-    let newest = pods.iter().copied().max_by_key(|pod| {
-        (pod.is_ready(), pod.metadata.creation_timestamp.get(), pod.metadata.name.as_str())
-    });
+    let newest = pods
+        .iter()
+        .copied()
+        .max_by_key(|pod| (pod.is_ready(), pod.metadata.creation_timestamp.get(), pod.metadata.name.as_str()));
     let restarts = |pod: &Pod| pod.container_status(PROXY_CONTAINER).map_or(0, |status| status.restart_count);
     let restarted = pods
         .iter()

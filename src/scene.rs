@@ -197,8 +197,7 @@ impl Scene {
                 Ok(())
             }
             BlockKind::Log { name } => {
-                let of =
-                    LogOf::parse(name).ok_or_else(|| format!("log: {name:?} is neither a node nor a pod"))?;
+                let of = LogOf::parse(name).ok_or_else(|| format!("log: {name:?} is neither a node nor a pod"))?;
                 let log = LogObject::new(&of, format!("{}\n", block.text), false);
                 self.memory.logs.push(serde_json::to_vec(&log).map_err(|error| error.to_string())?);
                 Ok(())
@@ -221,10 +220,8 @@ impl Scene {
                 .map_err(|refused| refused.to_string())
                 .and_then(|()| serde_yaml::from_str(document).map_err(|e| format!("{e} in\n{document}")))?;
             if object["kind"] == NODE_FILES {
-                let on: OnNodes =
-                    serde_json::from_value(object).map_err(|e| format!("{e} in\n{document}"))?;
-                for (node, (path, text)) in on.nodes.iter().flat_map(|n| on.files.iter().map(move |f| (n, f)))
-                {
+                let on: OnNodes = serde_json::from_value(object).map_err(|e| format!("{e} in\n{document}"))?;
+                for (node, (path, text)) in on.nodes.iter().flat_map(|n| on.files.iter().map(move |f| (n, f))) {
                     self.node_file(node, path, text.clone());
                 }
                 continue;
@@ -248,8 +245,7 @@ impl Scene {
         self.applied(&run.applied)?;
         self.replace.extend(std::mem::take(&mut run.replace));
         let options = &mut self.options;
-        options.control_plane_namespace =
-            run.control_plane_namespace.take().or(options.control_plane_namespace.take());
+        options.control_plane_namespace = run.control_plane_namespace.take().or(options.control_plane_namespace.take());
         options.cni_namespace = run.cni_namespace.take().or(options.cni_namespace.take());
         self.settings(run)
     }
@@ -378,9 +374,8 @@ impl Scene {
 /// Documents of a YAML stream, without those that contain only comments.
 fn documents(text: &str) -> impl Iterator<Item = &str> {
     let text = text.strip_prefix("---\n").unwrap_or(text);
-    text.split("\n---\n").filter(|document| {
-        document.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
-    })
+    text.split("\n---\n")
+        .filter(|document| document.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')))
 }
 
 /// Parses `KIND NAMESPACE/NAME`; cluster-scoped objects have no namespace.

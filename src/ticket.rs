@@ -70,23 +70,15 @@ fn is_needed(item: &Item, needed: &BTreeSet<Item>) -> bool {
     let named = match item {
         Item::Probe(probe) => needed.contains(&Item::Probe(Probe::new(probe.program))),
         // A Secret of a Link.
-        Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. } => {
-            needed.contains(&link_credentials())
-        }
+        Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. } => needed.contains(&link_credentials()),
         // A ConfigMap of an ingress controller.
-        Item::Named { kind: Kind::ConfigMap, scope: Scope::Fixed(_), .. } => {
-            needed.contains(&controller_config())
-        }
+        Item::Named { kind: Kind::ConfigMap, scope: Scope::Fixed(_), .. } => needed.contains(&controller_config()),
         _ => false,
     };
     named || needed.contains(item)
 }
 
-fn judged_without(
-    question: &Question<'_>,
-    collected: &mut Collected,
-    left_out: &BTreeSet<Request>,
-) -> Vec<Finding> {
+fn judged_without(question: &Question<'_>, collected: &mut Collected, left_out: &BTreeSet<Request>) -> Vec<Finding> {
     let cluster = &mut collected.cluster;
     let taken: Vec<Answer> = left_out.iter().filter_map(|request| cluster.withhold(&request.item)).collect();
     let without_nodes = left_out.contains(&Request::new(Item::NodeFiles));

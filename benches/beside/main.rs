@@ -56,9 +56,8 @@ fn main() -> anyhow::Result<()> {
     if std::env::var_os("UPDATE").is_some() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cost.md");
         let filled = docgen::fill(&std::fs::read_to_string(&file)?, "beside", &format!("\n{table}\n"));
-        let filled = filled.context(
-            "docs/cost.md has no place for the table: <!-- beside: begin -->, <!-- beside: end -->",
-        )?;
+        let filled =
+            filled.context("docs/cost.md has no place for the table: <!-- beside: begin -->, <!-- beside: end -->")?;
         std::fs::write(file, filled)?;
     }
     Ok(())
@@ -86,8 +85,7 @@ fn measure(cli: &LinkerdCli, home: &Path, pods: usize) -> anyhow::Result<String>
     let mut best: [Option<Cost>; 3] = [None; 3];
     for _ in 0..ROUNDS {
         for ((name, program, words), best) in runs.iter().zip(&mut best) {
-            let cost =
-                measure::run(&mut command(program, words), &[0]).with_context(|| (*name).to_owned())?;
+            let cost = measure::run(&mut command(program, words), &[0]).with_context(|| (*name).to_owned())?;
             eprintln!("{name}: {:.2} s, {} MB", cost.wall.as_secs_f64(), megabytes(&cost));
             *best = Some(match best.take() {
                 None => cost,

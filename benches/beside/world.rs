@@ -74,8 +74,7 @@ pub fn cluster(cli: &LinkerdCli, pods: usize, folder: &Path) -> Option<Cluster> 
     cluster.wait(Duration::from_secs(1800), |api| {
         std::thread::sleep(Duration::from_secs(2));
         let deployments = api.list("/apis/apps/v1/deployments");
-        let ready =
-            deployments.iter().filter_map(|one| one["status"]["availableReplicas"].as_u64()).sum::<u64>();
+        let ready = deployments.iter().filter_map(|one| one["status"]["availableReplicas"].as_u64()).sum::<u64>();
         if ready > said + 1000 {
             said = ready;
             print_line(&format!("{ready} pods run"));

@@ -77,14 +77,12 @@ fn row(mix: &Mix, smallest: usize) -> io::Result<String> {
     let mut row = String::new();
     let (name, sum) = (mix.name, total(2).as_secs_f64());
     let (first, second) = (growth(total(0), total(1)), growth(total(1), total(2)));
-    write!(row, "| {name} | {objects} | {sum:.2} s | {first:.1} | {second:.1} |")
-        .map_err(io::Error::other)?;
+    write!(row, "| {name} | {objects} | {sum:.2} s | {first:.1} | {second:.1} |").map_err(io::Error::other)?;
     match steepest {
         Some(check) => {
             let (before, then) = (times[1][check], times[2][check]);
             let (id, time) = (all[check].id, then.as_secs_f64() * 1e3);
-            write!(row, " `{id}` | {time:.0} ms | {:.1} |", growth(before, then))
-                .map_err(io::Error::other)?;
+            write!(row, " `{id}` | {time:.0} ms | {:.1} |", growth(before, then)).map_err(io::Error::other)?;
         }
         None => row.push_str(" - | - | - |"),
     }

@@ -102,12 +102,7 @@ fn workload(namespace: &str, at: usize) -> Vec<Value> {
     let of_set = owner("apps/v1", "ReplicaSet", (namespace, &set));
     vec![
         object("apps/v1", "Deployment", (namespace, &name), json!({"spec": spec})),
-        object(
-            "apps/v1",
-            "ReplicaSet",
-            (namespace, &set),
-            json!({"spec": spec, "ownerReferences": of_deployment}),
-        ),
+        object("apps/v1", "ReplicaSet", (namespace, &set), json!({"spec": spec, "ownerReferences": of_deployment})),
         pod(namespace, &format!("{set}-abcde"), &labels, &of_set, "ip-10-0-1-12"),
     ]
 }
@@ -119,8 +114,7 @@ fn namespace(name: &str, annotations: Value) -> Value {
 fn spread(n: usize) -> Vec<Value> {
     let of = |at: usize| {
         let home = format!("team-{}", at / 50);
-        let first =
-            (at.is_multiple_of(50)).then(|| namespace(&home, json!({"linkerd.io/inject": "enabled"})));
+        let first = (at.is_multiple_of(50)).then(|| namespace(&home, json!({"linkerd.io/inject": "enabled"})));
         first.into_iter().chain(workload(&home, at))
     };
     (0..n).flat_map(of).collect()
@@ -253,13 +247,7 @@ fn job(at: usize) -> Vec<Value> {
             ("shop", &name),
             json!({"spec": {"template": template}, "ownerReferences": owner("batch/v1", "CronJob", ("shop", &name))}),
         ),
-        pod(
-            "shop",
-            &format!("{name}-abcde"),
-            &labels,
-            &owner("batch/v1", "Job", ("shop", &name)),
-            "ip-10-0-1-12",
-        ),
+        pod("shop", &format!("{name}-abcde"), &labels, &owner("batch/v1", "Job", ("shop", &name)), "ip-10-0-1-12"),
     ]
 }
 
@@ -286,7 +274,8 @@ fn link(at: usize) -> Vec<Value> {
 
 fn node(at: usize) -> Vec<Value> {
     let name = format!("node-{at}");
-    let labels = json!({"app": "agent", "linkerd.io/control-plane-ns": "linkerd", "linkerd.io/proxy-daemonset": "agent"});
+    let labels =
+        json!({"app": "agent", "linkerd.io/control-plane-ns": "linkerd", "linkerd.io/proxy-daemonset": "agent"});
     let installer = json!({"k8s-app": "linkerd-cni"});
     let mut plugin = object(
         "v1",
@@ -305,13 +294,7 @@ fn node(at: usize) -> Vec<Value> {
             json!({"labels": {"kubernetes.io/os": "linux"}, "status": {"conditions": [{"type": "Ready", "status": "True"}],
                 "nodeInfo": {"kubeletVersion": "v1.31.5", "operatingSystem": "linux", "containerRuntimeVersion": "containerd://1.7.24", "osImage": "Ubuntu 22.04"}}}),
         ),
-        pod(
-            "shop",
-            &format!("agent-{at}"),
-            &labels,
-            &owner("apps/v1", "DaemonSet", ("shop", "agent")),
-            &name,
-        ),
+        pod("shop", &format!("agent-{at}"), &labels, &owner("apps/v1", "DaemonSet", ("shop", "agent")), &name),
         plugin,
     ]
 }

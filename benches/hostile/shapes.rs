@@ -72,9 +72,7 @@ pub const SHAPES: &[Shape] = &[
     }),
     json("json: nodes", |n| {
         list("NodeList", n, |at| {
-            format!(
-                r#"{{"metadata":{{"name":"n{at}"}},"status":{{"nodeInfo":{{"kubeletVersion":"v1.31.{at}"}}}}}}"#
-            )
+            format!(r#"{{"metadata":{{"name":"n{at}"}},"status":{{"nodeInfo":{{"kubeletVersion":"v1.31.{at}"}}}}}}"#)
         })
     }),
     json("json: services", |n| {
@@ -92,7 +90,8 @@ pub const SHAPES: &[Shape] = &[
     }),
     json("json: annotations of one namespace", |n| {
         let many = joined(n, |at| format!(r#""config.linkerd.io/proxy-cpu-limt{at}":"1""#));
-        format!(r#"{{"kind":"Namespace","apiVersion":"v1","metadata":{{"name":"shop","annotations":{{{many}}}}}}}"#).into_bytes()
+        format!(r#"{{"kind":"Namespace","apiVersion":"v1","metadata":{{"name":"shop","annotations":{{{many}}}}}}}"#)
+            .into_bytes()
     }),
     json("json: containers of one pod", |n| {
         let many = joined(n, |at| format!(r#"{{"name":"linkerd-proxy{at}"}}"#));
@@ -141,17 +140,13 @@ pub const SHAPES: &[Shape] = &[
     json("json: documents of nothing", |n| b"{\"a\":1}\n".repeat(n / 8)),
     yaml("yaml: brackets", |n| format!("a: {}\n", "[".repeat(n)).into_bytes()),
     yaml("yaml: braces", |n| format!("a: {}\n", "{a: ".repeat(n / 4)).into_bytes()),
-    yaml("yaml: brackets that close", |n| {
-        format!("a: {}{}\n", "[".repeat(n / 2), "]".repeat(n / 2)).into_bytes()
-    }),
+    yaml("yaml: brackets that close", |n| format!("a: {}{}\n", "[".repeat(n / 2), "]".repeat(n / 2)).into_bytes()),
     yaml("yaml: a hundred deep, again and again", |n| {
         let one = format!("- {}{}\n", "[".repeat(100), "]".repeat(100));
         format!("a:\n{}", one.repeat(n / one.len())).into_bytes()
     }),
     yaml("yaml: dashes", |n| "- ".repeat(n / 2).into_bytes()),
-    yaml("yaml: aliases", |n| {
-        format!("a: &a [{}]\nb: [{}]\n", "1,".repeat(n / 4), "*a,".repeat(n / 6)).into_bytes()
-    }),
+    yaml("yaml: aliases", |n| format!("a: &a [{}]\nb: [{}]\n", "1,".repeat(n / 4), "*a,".repeat(n / 6)).into_bytes()),
     yaml("yaml: directives", |n| format!("{}---\na: 1\n", "%TAG !a! x\n".repeat(n / 11)).into_bytes()),
     yaml("yaml: empty items", |n| {
         format!("apiVersion: v1\nkind: List\nitems:\n{}", "- {}\n".repeat(n / 5)).into_bytes()
@@ -163,14 +158,11 @@ pub const SHAPES: &[Shape] = &[
     yaml("yaml: documents of nothing", |n| "a: 1\n---\n".repeat(n / 9).into_bytes()),
     yaml("yaml: documents that are pods", |n| {
         filled(n, |at| {
-            format!(
-                "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web-{at}, namespace: shop}}\nspec: {{}}"
-            )
+            format!("---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web-{at}, namespace: shop}}\nspec: {{}}")
         })
     }),
     yaml("yaml: pods", |n| {
-        let items =
-            filled(n, |at| format!("- metadata:\n    name: web-{at}\n    namespace: shop\n  spec: {{}}"));
+        let items = filled(n, |at| format!("- metadata:\n    name: web-{at}\n    namespace: shop\n  spec: {{}}"));
         [&b"apiVersion: v1\nkind: PodList\nitems:\n"[..], &items].concat()
     }),
     yaml("yaml: keys", |n| filled(n, |at| format!("k{at}: 1"))),
@@ -187,9 +179,7 @@ pub const SHAPES: &[Shape] = &[
     Shape {
         name: "tar.gz: manifests",
         file: "x.tar.gz",
-        make: |n| {
-            packed(n, 75, |at| format!("d{at:06}/manifest.json"), br#"{"schema":"meshdoctor.bundle/1"}"#)
-        },
+        make: |n| packed(n, 75, |at| format!("d{at:06}/manifest.json"), br#"{"schema":"meshdoctor.bundle/1"}"#),
     },
     Shape {
         name: "tar.gz: a hundred thousand a MB",

@@ -25,9 +25,7 @@ pub(crate) fn main(words: &[String]) -> anyhow::Result<()> {
         tokio::spawn(connection);
         for path in paths {
             let mut token = String::new();
-            while let Some(next) =
-                page(&mut sender, path, &token, coding == "gzip").await.context(path.clone())?
-            {
+            while let Some(next) = page(&mut sender, path, &token, coding == "gzip").await.context(path.clone())? {
                 token = format!("&continue={next}");
             }
         }

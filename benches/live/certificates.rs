@@ -27,8 +27,7 @@ pub(crate) fn renew(few: &mut BTreeMap<Kind, Vec<Value>>) -> anyhow::Result<Stri
     for secret in few.get_mut(&Kind::Secret).context("the base has Secrets")? {
         let name = secret["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         if name == "linkerd-identity-issuer" {
-            secret["data"] =
-                json!({ "crt.pem": encoded(&issuer.pem()), "key.pem": encoded(&key.serialize_pem()) });
+            secret["data"] = json!({ "crt.pem": encoded(&issuer.pem()), "key.pem": encoded(&key.serialize_pem()) });
         } else if let Some(service) = name.strip_suffix("-k8s-tls") {
             let (own, host) = (KeyPair::generate()?, format!("{service}.linkerd.svc"));
             let certificate = params(&host, 300)?.self_signed(&own)?;
@@ -43,8 +42,7 @@ pub(crate) fn renew(few: &mut BTreeMap<Kind, Vec<Value>>) -> anyhow::Result<Stri
         for client in webhooks.map(|webhook| &mut webhook["clientConfig"]) {
             let service = client["service"]["name"].as_str().unwrap_or_default();
             // Named after the Service, but for one that has the component's name alone.
-            let bundle =
-                bundles.iter().find(|(name, _)| service == *name || service.ends_with(&format!("-{name}")));
+            let bundle = bundles.iter().find(|(name, _)| service == *name || service.ends_with(&format!("-{name}")));
             client["caBundle"] = json!(bundle.with_context(|| format!("no certificate for {service}"))?.1);
         }
     }
@@ -78,8 +76,7 @@ fn params(name: &str, days: i64) -> anyhow::Result<CertificateParams> {
     params.not_before = rcgen::date_time_ymd(2025, 11, 1);
     let end = jiff::Timestamp::now().checked_add(jiff::SignedDuration::from_hours(24 * days))?;
     let end = end.to_zoned(jiff::tz::TimeZone::UTC).date();
-    params.not_after =
-        rcgen::date_time_ymd(end.year().into(), end.month().unsigned_abs(), end.day().unsigned_abs());
+    params.not_after = rcgen::date_time_ymd(end.year().into(), end.month().unsigned_abs(), end.day().unsigned_abs());
     Ok(params)
 }
 

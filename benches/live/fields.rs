@@ -32,9 +32,7 @@ fn tree(value: &Value) -> Option<Value> {
         Value::Null => None,
         Value::Object(map) => {
             // Fields that the server sets have no owner.
-            let own = |key: &str| {
-                matches!(key, "name" | "namespace" | "uid" | "resourceVersion" | "creationTimestamp")
-            };
+            let own = |key: &str| matches!(key, "name" | "namespace" | "uid" | "resourceVersion" | "creationTimestamp");
             let metadata = map.contains_key("resourceVersion");
             let fields = map.iter().filter(|(key, _)| !(metadata && own(key)));
             Some(Value::Object(fields.map(|(key, value)| (format!("f:{key}"), inner(value))).collect()))

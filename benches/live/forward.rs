@@ -45,11 +45,7 @@ pub(crate) fn answer(mut request: Request<Incoming>, sent: impl Fn(u64) + Send +
     response.body(()).expect("all headers are valid")
 }
 
-async fn serve(
-    mut stream: impl AsyncReadExt + AsyncWriteExt + Unpin,
-    port: u16,
-    sent: impl Fn(u64),
-) -> Option<()> {
+async fn serve(mut stream: impl AsyncReadExt + AsyncWriteExt + Unpin, port: u16, sent: impl Fn(u64)) -> Option<()> {
     // Each channel begins with its port.
     for channel in [0, 1] {
         frame(&mut stream, channel, &port.to_le_bytes()).await?;
@@ -115,9 +111,8 @@ fn gzip(text: &str) -> Vec<u8> {
 
 /// Series as a proxy with many clients exports them.
 fn families() -> String {
-    let mut text = String::from(
-        "process_open_fds 120\nprocess_max_fds 1048576\nprocess_resident_memory_bytes 41943040\n",
-    );
+    let mut text =
+        String::from("process_open_fds 120\nprocess_max_fds 1048576\nprocess_resident_memory_bytes 41943040\n");
     for number in 0..LINES / 4 {
         let labels = format!(
             "target_addr=\"10.64.{}.{}:8080\",target_port=\"8080\",tls=\"true\",client_id=\"app-{number:04}.shop.serviceaccount\

@@ -30,9 +30,7 @@ pub(crate) fn run(command: &mut Command, fine: &[i32]) -> anyhow::Result<Cost> {
         // The mark only ever rises, and is read again until the very end.
         let text = std::fs::read_to_string(&status).context("this benchmark needs Linux")?;
         let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-        if let Some(kilobytes) =
-            field("VmHWM:").and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok())
-        {
+        if let Some(kilobytes) = field("VmHWM:").and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok()) {
             peak = peak.max(kilobytes * 1024);
         }
         if field("State:").is_some_and(|state| state.starts_with('Z')) {

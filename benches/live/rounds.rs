@@ -26,15 +26,8 @@ pub(crate) enum What {
 }
 
 /// The order of the runs; each check follows the read that it is compared with.
-pub(crate) const ALL: [What; 7] = [
-    What::BarePlain,
-    What::CheckPlain,
-    What::BareGzip,
-    What::CheckGzip,
-    What::Save,
-    What::Bundle,
-    What::Proxies,
-];
+pub(crate) const ALL: [What; 7] =
+    [What::BarePlain, What::CheckPlain, What::BareGzip, What::CheckGzip, What::Save, What::Bundle, What::Proxies];
 
 impl What {
     /// The run that it is compared with.

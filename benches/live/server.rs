@@ -102,10 +102,7 @@ fn answer(world: &Arc<World>, counts: &Arc<Counts>, request: &Request<Incoming>)
     counts.requests.fetch_add(1, Ordering::Relaxed);
     let path = request.uri().path();
     if path == "/version" {
-        return whole(
-            StatusCode::OK,
-            br#"{"major":"1","minor":"31","gitVersion":"v1.31.5-eks-5d632ec"}"#.to_vec(),
-        );
+        return whole(StatusCode::OK, br#"{"major":"1","minor":"31","gitVersion":"v1.31.5-eks-5d632ec"}"#.to_vec());
     }
     let Some(list) = world.list(path) else {
         return match world.named(path) {
@@ -120,15 +117,13 @@ fn answer(world: &Arc<World>, counts: &Arc<Counts>, request: &Request<Incoming>)
     };
     counts.lists.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
     let query = |key: &str| {
-        let pairs =
-            request.uri().query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+        let pairs = request.uri().query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
         pairs.filter(|(name, _)| *name == key).find_map(|(_, value)| value.parse::<usize>().ok())
     };
     let at = query("continue").unwrap_or(0).min(list.len());
     let end = query("limit").map_or(list.len(), |limit| (at + limit).min(list.len()));
     let left = list.len() - end;
-    let next =
-        if left == 0 { String::new() } else { format!(r#","continue":"{end}","remainingItemCount":{left}"#) };
+    let next = if left == 0 { String::new() } else { format!(r#","continue":"{end}","remainingItemCount":{left}"#) };
     let head = format!(
         r#"{{"kind":"{}List","apiVersion":"{}","metadata":{{"resourceVersion":"987654321"{next}}},"items":["#,
         list.kind, list.api_version
@@ -212,10 +207,7 @@ impl Body for Page {
     type Data = Bytes;
     type Error = std::io::Error;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
         match self.piece() {
             Ok(piece) if piece.is_empty() => Poll::Ready(None),
             Ok(piece) => {

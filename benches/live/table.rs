@@ -24,8 +24,7 @@ fn name(what: What) -> &'static str {
 /// The table of ratios, with the times that they refer to.
 pub(crate) fn text(all: &[Measured], start: &[(String, Duration)]) -> String {
     let mut text = String::new();
-    let mut line =
-        |words: std::fmt::Arguments<'_>| writeln!(text, "{words}").expect("memory takes all of it");
+    let mut line = |words: std::fmt::Arguments<'_>| writeln!(text, "{words}").expect("memory takes all of it");
     line(format_args!(
         "| pods | | wall time | next to the bare read | for each pod, next to the smallest | processor time | requests | MB | peak memory, MB |"
     ));

@@ -17,9 +17,8 @@ pub(crate) fn pod() -> Value {
 /// The pod template before injection: the pod without the injected parts.
 fn template() -> Value {
     let mut spec: Value = pod()["spec"].take();
-    let only_app = |name: &Value| {
-        !name.as_str().is_some_and(|name| name.contains("linkerd") || name.contains("kube-api"))
-    };
+    let only_app =
+        |name: &Value| !name.as_str().is_some_and(|name| name.contains("linkerd") || name.contains("kube-api"));
     for list in ["containers", "volumes"] {
         if let Some(items) = spec[list].as_array_mut() {
             items.retain(|item| only_app(&item["name"]));
@@ -131,10 +130,7 @@ pub(crate) fn endpoint_slice() -> Value {
         },
         "ports": [{ "name": "http", "port": 8080, "protocol": "TCP" }],
     });
-    manage(
-        &mut slice,
-        &[("kube-controller-manager", "", &["metadata", "endpoints", "ports", "addressType"])],
-    );
+    manage(&mut slice, &[("kube-controller-manager", "", &["metadata", "endpoints", "ports", "addressType"])]);
     slice
 }
 
@@ -152,16 +148,7 @@ pub(crate) fn event() -> Value {
         "source": { "component": "kubelet", "host": "@node@" }, "reportingComponent": "kubelet", "reportingInstance": "@node@",
         "firstTimestamp": "2026-01-20T01:50:54Z", "lastTimestamp": "2026-01-20T01:50:54Z", "eventTime": null,
     });
-    let parts = &[
-        "involvedObject",
-        "reason",
-        "message",
-        "type",
-        "count",
-        "source",
-        "firstTimestamp",
-        "lastTimestamp",
-    ];
+    let parts = &["involvedObject", "reason", "message", "type", "count", "source", "firstTimestamp", "lastTimestamp"];
     manage(&mut event, &[("kubelet", "", parts)]);
     event
 }

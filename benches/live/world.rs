@@ -46,8 +46,7 @@ impl World {
         for document in serde_yaml::Deserializer::from_str(&text) {
             let object: Value = serde::Deserialize::deserialize(document)?;
             let word = |key: &str| object[key].as_str().unwrap_or_default().to_owned();
-            let kind =
-                Kind::of_manifest(&word("apiVersion"), &word("kind")).context("a kind nobody reads")?;
+            let kind = Kind::of_manifest(&word("apiVersion"), &word("kind")).context("a kind nobody reads")?;
             few.entry(kind).or_default().push(object);
         }
         let anchors = certificates::renew(&mut few)?;
@@ -68,14 +67,7 @@ impl World {
                 _ => (Vec::new(), 0, 1),
             };
             let few = few.remove(kind).unwrap_or_default();
-            let list = List {
-                kind: kind.info().kind,
-                api_version: kind.api_version(),
-                few,
-                templates,
-                many,
-                stride,
-            };
+            let list = List { kind: kind.info().kind, api_version: kind.api_version(), few, templates, many, stride };
             (path(*kind), list)
         });
         Ok(World { lists: lists.collect(), nodes })
@@ -98,8 +90,7 @@ impl World {
         };
         let metadata = |object: &Value, key: &str| object["metadata"][key].as_str().map(str::to_owned);
         self.lists.get(&list)?.few.iter().find(|object| {
-            metadata(object, "name").as_deref() == Some(name)
-                && metadata(object, "namespace").as_deref() == namespace
+            metadata(object, "name").as_deref() == Some(name) && metadata(object, "namespace").as_deref() == namespace
         })
     }
 
@@ -172,8 +163,7 @@ impl Marks {
             // Every second part is between two marks.
             match index % 2 {
                 0 => filled.push_str(part),
-                _ => filled
-                    .push_str(self.0.iter().find(|(mark, _)| *mark == part).map_or("?", |(_, text)| text)),
+                _ => filled.push_str(self.0.iter().find(|(mark, _)| *mark == part).map_or("?", |(_, text)| text)),
             }
         }
         filled

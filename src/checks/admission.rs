@@ -68,8 +68,7 @@ impl<'a> Rules<'a> {
     pub(super) fn setting(&self, maker: &Maker<'_>, key: &str, path: &str) -> Option<Setting> {
         let namespace = self.admission.namespace(maker.namespace());
         let field = format!("metadata.annotations[{key}]");
-        if let Some((level, value)) =
-            effective(key, maker.meta, namespace, true).filter(|(_, value)| !value.is_empty())
+        if let Some((level, value)) = effective(key, maker.meta, namespace, true).filter(|(_, value)| !value.is_empty())
         {
             let evidence = match level {
                 Level::Pod => maker.field(&field, value),

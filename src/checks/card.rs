@@ -259,8 +259,7 @@ impl Front {
 
     /// Whether manifests can contain all needed evidence.
     pub fn judges_manifests(&self) -> bool {
-        self.needs.iter().all(Item::is_in_manifests)
-            && !self.requires.contains(&Requirement::BeforeInstallation)
+        self.needs.iter().all(Item::is_in_manifests) && !self.requires.contains(&Requirement::BeforeInstallation)
     }
 
     /// Whether it runs only before an upgrade, so that its findings begin with that.
@@ -285,8 +284,7 @@ impl Card {
     /// # Errors
     /// A syntax error, with file and line.
     pub fn parse(id: &str, text: &str) -> Result<Card, MarkdownError> {
-        let (front, mut reader) =
-            Reader::open::<Front>(id, text.lines().take_while(|line| *line != cases::HEADING))?;
+        let (front, mut reader) = Reader::open::<Front>(id, text.lines().take_while(|line| *line != cases::HEADING))?;
         let mut prose: [String; 4] = Default::default();
         for (section, title) in prose.iter_mut().zip(SECTIONS) {
             reader.heading(&format!("## {title}"))?;

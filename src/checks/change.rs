@@ -22,15 +22,13 @@ fn both(today: &CheckResult, mut then: CheckResult) -> CheckResult {
             let print = finding.subject_fingerprint(&finding.subjects[at]);
             now.iter().any(|(known, how)| *known == print && *how >= finding.severity)
         };
-        let (old, new): (Vec<usize>, Vec<usize>) =
-            (0..finding.subjects.len()).partition(|at| known(&finding, *at));
+        let (old, new): (Vec<usize>, Vec<usize>) = (0..finding.subjects.len()).partition(|at| known(&finding, *at));
         let of = |places: &[usize]| places.iter().map(|at| finding.subjects[*at].clone()).collect::<Vec<_>>();
         if !old.is_empty() {
             let mut stays = Finding { subjects: of(&old), ..finding.clone() };
             let print = finding.subject_fingerprint(&finding.subjects[old[0]]);
-            let same = |other: &&Finding| {
-                other.subjects.iter().any(|subject| other.subject_fingerprint(subject) == print)
-            };
+            let same =
+                |other: &&Finding| other.subjects.iter().any(|subject| other.subject_fingerprint(subject) == print);
             if let Some(known) = today.findings.iter().find(same) {
                 stays.remedy.verify.clone_from(&known.remedy.verify);
             }
@@ -63,9 +61,7 @@ fn both(today: &CheckResult, mut then: CheckResult) -> CheckResult {
         findings.push(Finding { subjects: gone, when, ..finding.clone() });
     }
     then.outcome = match then.outcome {
-        Outcome::Pass | Outcome::NotApplicable(_) | Outcome::Unknown if !findings.is_empty() => {
-            Outcome::Findings
-        }
+        Outcome::Pass | Outcome::NotApplicable(_) | Outcome::Unknown if !findings.is_empty() => Outcome::Findings,
         outcome => outcome,
     };
     then.findings = findings;

@@ -114,8 +114,7 @@ impl<'a> Context<'a> {
     /// Maps a pod to the workload that users created. Reads `replicasets.apps` and `jobs.batch`, if
     /// available.
     pub(super) fn owners(&self) -> &'a Owners<'a> {
-        let build =
-            |ctx: &Context<'a>| Owners::new(ctx.optional_list::<ReplicaSet>(), ctx.optional_list::<Job>());
+        let build = |ctx: &Context<'a>| Owners::new(ctx.optional_list::<ReplicaSet>(), ctx.optional_list::<Job>());
         self.get_or_build(&self.joins.owners, build)
     }
 
@@ -237,8 +236,7 @@ impl<'a> Context<'a> {
     }
 
     fn request(&self, item: Item) -> Request {
-        let namespace =
-            item.scope().and_then(|scope| self.cluster.namespaces.namespace_for(scope)).map(str::to_owned);
+        let namespace = item.scope().and_then(|scope| self.cluster.namespaces.namespace_for(scope)).map(str::to_owned);
         Request { item, namespace }
     }
 

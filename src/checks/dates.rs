@@ -84,20 +84,15 @@ impl ExpiryWindow {
         match self {
             ExpiryWindow::ForBoth => finding,
             ExpiryWindow::AsSet => finding.fails_rows([]),
-            ExpiryWindow::ForTheRow => finding
-                .severity(Severity::Info)
-                .rows_as(Severity::Warning)
-                .parameter("not-soon")
-                .explains_nothing(),
+            ExpiryWindow::ForTheRow => {
+                finding.severity(Severity::Info).rows_as(Severity::Warning).parameter("not-soon").explains_nothing()
+            }
         }
     }
 }
 
 /// The first expiry of certificates that have not expired: `in 14 days (2026-12-06)`.
-pub(super) fn expiry<'a>(
-    ctx: &Context<'_>,
-    certificates: impl IntoIterator<Item = &'a Certificate>,
-) -> String {
+pub(super) fn expiry<'a>(ctx: &Context<'_>, certificates: impl IntoIterator<Item = &'a Certificate>) -> String {
     let now = ctx.now();
     let all = certificates.into_iter();
     let ends = all.filter(|one| one.validity(now) != Validity::Over).map(Certificate::not_after).min();
@@ -160,12 +155,7 @@ pub(super) fn starts_shortly<'a>(
 
 /// Adds the step that waits for certificates that start within minutes, for which no new certificate is needed.
 pub(super) fn wait_for(remedy: Remedy, start: Timestamp) -> Remedy {
-    remedy.note(
-        format!(
-            "Wait until {start} instead of replacing the certificate: it is valid from then on"
-        ),
-    )
-    .step(
+    remedy.note(format!("Wait until {start} instead of replacing the certificate: it is valid from then on")).step(
         StepKind::Note,
         "If it is meant to be valid already, compare the clocks of this machine, the nodes and the machine that \
          created it",

@@ -221,18 +221,20 @@ fn of_pods<'a>(
     let given = ctx.diagnostics()?;
     let of_container: Vec<(&Pod, &'static str)> =
         pods.iter().filter(|pod| !pod.is_finished()).filter_map(|pod| Some((pod, container(pod)?))).collect();
-    let metrics = ReadMetrics::new(
-        given.iter().filter_map(|one| of(&one.said)),
-        of_container.iter().map(|(pod, _)| *pod),
-    );
+    let metrics =
+        ReadMetrics::new(given.iter().filter_map(|one| of(&one.said)), of_container.iter().map(|(pod, _)| *pod));
     let (mut found, mut missing, mut old) = (Vec::new(), Vec::new(), Vec::new());
     let now = ctx.now().as_second();
+    // Without the time of the other evidence, the clock says nothing about it.
+    let is_old = |metrics: &ProxyMetrics| {
+        ctx.knows_its_moment() && metrics.read_at.is_some_and(|at| at.abs_diff(now) > OLD.unsigned_abs())
+    };
     for (pod, container) in of_container {
         if !ctx.judges(&pod.metadata.namespace) {
             continue;
         }
         match metrics.container(pod, container) {
-            Ok(metrics) if metrics.read_at.is_some_and(|at| at.abs_diff(now) > OLD.unsigned_abs()) => {
+            Ok(metrics) if is_old(metrics) => {
                 old.push((name_of(pod), metrics.read_at.unwrap_or_default()));
             }
             Ok(metrics) => found.push((pod, metrics)),
@@ -299,11 +301,7 @@ pub(super) fn note_unused(ctx: &Context<'_>) -> Result<(), Missing> {
         names.sort();
         names.dedup();
         let why = Why::Malformed { message: message.to_owned() };
-        ctx.gap(ctx.missing(
-            Item::Diagnostics,
-            why,
-            format!("the metrics in the files for {}", some(&names, NAMED)),
-        ));
+        ctx.gap(ctx.missing(Item::Diagnostics, why, format!("the metrics in the files for {}", some(&names, NAMED))));
     }
     Ok(())
 }

@@ -5,11 +5,8 @@ use crate::checks::prelude::*;
 /// The step that lets the API server reach Linkerd's webhooks, by the provider of the nodes. Reads `nodes`, if
 /// available.
 pub(super) fn let_api_server_in(ctx: &Context<'_>) -> &'static str {
-    let provider = ctx
-        .optional_list::<Node>()
-        .iter()
-        .map(|node| node.spec.provider_id.as_str())
-        .find(|id| !id.is_empty());
+    let provider =
+        ctx.optional_list::<Node>().iter().map(|node| node.spec.provider_id.as_str()).find(|id| !id.is_empty());
     match provider.unwrap_or_default() {
         id if id.starts_with("gce://") => {
             "On GKE with private nodes, allow the control plane's address range to the nodes for TCP 8443 \

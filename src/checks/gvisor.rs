@@ -16,10 +16,8 @@ pub(super) fn runtime_class(pod: &Pod) -> Option<Evidence> {
 
 /// The steps for such pods.
 pub(super) fn remedy() -> Remedy {
-    Remedy::new()
-        .note("Remove runtimeClassName from the pod template, so that the pods run without gVisor")
-        .step(
-            StepKind::Annotation,
-            format!("Or set {INJECT}: disabled in the pod template: the pods then have no proxy"),
-        )
+    Remedy::new().note("Remove runtimeClassName from the pod template, so that the pods run without gVisor").step(
+        StepKind::Annotation,
+        format!("Or set {INJECT}: disabled in the pod template: the pods then have no proxy"),
+    )
 }

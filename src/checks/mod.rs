@@ -169,9 +169,7 @@ static TABLES: &[&[Check]] = &[
 
 /// The check of that id or alias.
 pub fn find(id: &str) -> Option<&'static Check> {
-    all()
-        .find(|c| c.id == id)
-        .or_else(|| all().find(|c| c.card().front.aliases.iter().any(|alias| alias == id)))
+    all().find(|c| c.id == id).or_else(|| all().find(|c| c.card().front.aliases.iter().any(|alias| alias == id)))
 }
 
 /// The checks that answer a row of `linkerd check`, by its anchor (`l5d-...`), the address of that, or its text as the
@@ -240,10 +238,7 @@ pub fn evaluate(
         upgrade_hops::mark(judged, &stops, knowledge, |at| {
             // Checks about an upgrade are evaluated only for today.
             let world = usize::from(card.front.rehearsed);
-            evaluate_one(
-                check,
-                &RunInput { settings: &stops[at][world], joins: &stop_joins[at][world], ..run },
-            )
+            evaluate_one(check, &RunInput { settings: &stops[at][world], joins: &stop_joins[at][world], ..run })
         })
     });
     judged.collect()
@@ -348,8 +343,7 @@ pub fn plan(cluster: &Cluster, knowledge: &Knowledge, settings: &Settings) -> Op
     let upgrade = settings.upgrade.as_ref()?;
     let check = find(upgrades::PLANNED)?;
     let joins = Joins::default();
-    let context =
-        Context::new(check.id, check.card(), RunInput { cluster, knowledge, settings, joins: &joins });
+    let context = Context::new(check.id, check.card(), RunInput { cluster, knowledge, settings, joins: &joins });
     // As with a check: a failed plan loses no finding.
     catch_unwind(AssertUnwindSafe(|| upgrades::plan::plan(&context, upgrade))).ok().flatten()
 }

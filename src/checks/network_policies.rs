@@ -8,13 +8,10 @@ use serde_json::{Value, json};
 use super::policy::defined;
 use crate::checks::prelude::*;
 use crate::command::Call;
-use crate::network_policy::{
-    DecidedBy, Direction, Doubt, Objects, Policies, Policy, UNKNOWN_NAMESPACE, WHOM,
-};
+use crate::network_policy::{DecidedBy, Direction, Doubt, Objects, Policies, Policy, UNKNOWN_NAMESPACE, WHOM};
 use crate::objects::{
-    AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,
-    CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Listed,
-    NetworkPolicy,
+    AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier,
+    CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Listed, NetworkPolicy,
 };
 
 /// The policies of every kind. Network plugins have none if their kinds are not defined. If theirs were
@@ -227,8 +224,7 @@ fn has_rules(decides: &DecidedBy<'_>, direction: Direction) -> bool {
 }
 
 fn of_kubernetes(direction: Direction, whom: PeerSelector<'_>, ports: &[(&str, u16)]) -> Value {
-    let ports: Vec<Value> =
-        ports.iter().map(|(protocol, port)| json!({"protocol": protocol, "port": port})).collect();
+    let ports: Vec<Value> = ports.iter().map(|(protocol, port)| json!({"protocol": protocol, "port": port})).collect();
     let side = match direction {
         Direction::Egress => "to",
         Direction::Ingress => "from",
@@ -242,10 +238,8 @@ fn of_kubernetes(direction: Direction, whom: PeerSelector<'_>, ports: &[(&str, u
 }
 
 fn of_cilium(direction: Direction, whom: PeerSelector<'_>, ports: &[(&str, u16)]) -> Value {
-    let ports: Vec<Value> = ports
-        .iter()
-        .map(|(protocol, port)| json!({"protocol": protocol, "port": port.to_string()}))
-        .collect();
+    let ports: Vec<Value> =
+        ports.iter().map(|(protocol, port)| json!({"protocol": protocol, "port": port.to_string()})).collect();
     let ports = json!([{ "ports": ports }]);
     let side = match direction {
         Direction::Egress => "to",
@@ -261,12 +255,7 @@ fn of_cilium(direction: Direction, whom: PeerSelector<'_>, ports: &[(&str, u16)]
     }
 }
 
-fn of_administrator(
-    kind: Kind,
-    direction: Direction,
-    whom: PeerSelector<'_>,
-    ports: &[(&'static str, u16)],
-) -> Value {
+fn of_administrator(kind: Kind, direction: Direction, whom: PeerSelector<'_>, ports: &[(&'static str, u16)]) -> Value {
     let peer = match (whom, direction) {
         (PeerSelector::Namespace(name), _) => {
             json!({"namespaces": {"matchLabels": {"kubernetes.io/metadata.name": name}}})
@@ -279,8 +268,7 @@ fn of_administrator(
         Kind::ClusterNetworkPolicy => ("Accept", "protocols"),
         _ => ("Allow", "ports"),
     };
-    let ports: Vec<Value> =
-        ports.iter().map(|(protocol, port)| port_of_administrator(kind, protocol, *port)).collect();
+    let ports: Vec<Value> = ports.iter().map(|(protocol, port)| port_of_administrator(kind, protocol, *port)).collect();
     let side = match direction {
         Direction::Egress => "to",
         Direction::Ingress => "from",

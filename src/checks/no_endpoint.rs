@@ -20,14 +20,12 @@ pub fn remedy(service: &Service, cause: &NoEndpoint<'_>) -> Remedy {
             "Correct the Service's selector, so that it matches the labels of the pods",
             kubectl().words("get pods --show-labels"),
         ),
-        NoEndpoint::NoSelector => Remedy::new().note(
-            "Give the Service a selector, or correct whatever maintains its EndpointSlices",
-        ),
+        NoEndpoint::NoSelector => {
+            Remedy::new().note("Give the Service a selector, or correct whatever maintains its EndpointSlices")
+        }
         NoEndpoint::NotListed(_) => Remedy::new().command(
             "Compare the EndpointSlices with the pods: the controller that maintains them lags behind or lists others",
-            kubectl()
-                .words("get endpointslices -o yaml")
-                .option("-l", format!("kubernetes.io/service-name={name}")),
+            kubectl().words("get endpointslices -o yaml").option("-l", format!("kubernetes.io/service-name={name}")),
         ),
     }
 }
@@ -55,8 +53,8 @@ fn not_ready(pod: &Pod) -> Remedy {
     let kubectl = || kubectl().namespace(namespace);
     let mut statuses = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
     let ended = statuses.find(|status| status.restart_count > 0 && !status.ready);
-    let remedy = Remedy::new()
-        .command("Find out why the pod is not ready", kubectl().words("describe pod").operand(name));
+    let remedy =
+        Remedy::new().command("Find out why the pod is not ready", kubectl().words("describe pod").operand(name));
     match ended {
         Some(status) => remedy.command(
             format!("Read the last lines of container {} before it ended", status.name),

@@ -120,9 +120,7 @@ fn add<'a>(
     if template.spec.containers.is_empty() || meta.deletion_timestamp.is_some() {
         return;
     }
-    let owner =
-        Owner { kind: kind.to_owned(), namespace: meta.namespace.to_string(), name: meta.name.clone() };
+    let owner = Owner { kind: kind.to_owned(), namespace: meta.namespace.to_string(), name: meta.name.clone() };
     let object = format!("{kind} {}/{}", meta.namespace, meta.name);
-    found
-        .insert(owner.clone(), Maker { owner, meta: &template.metadata, spec: &template.spec, object, path });
+    found.insert(owner.clone(), Maker { owner, meta: &template.metadata, spec: &template.spec, object, path });
 }

@@ -2,9 +2,7 @@
 
 /// Whether a list contains a port.
 pub(super) fn holds(list: &str, port: u16) -> bool {
-    list.split(',')
-        .filter_map(|entry| bounds(entry.trim()))
-        .any(|(first, last)| (first..=last).contains(&port))
+    list.split(',').filter_map(|entry| bounds(entry.trim())).any(|(first, last)| (first..=last).contains(&port))
 }
 
 /// The list without one port; `None` if no other port is left. Entries that are not ports stay as written.

@@ -50,15 +50,10 @@ impl<'a> ProbeEvents<'a> {
     }
 
     /// The events about a container of a pod, without those of an earlier pod of this name.
-    fn about<'e>(
-        &'e self,
-        pod: &'e Pod,
-        container: &'e str,
-    ) -> impl Iterator<Item = &'a Event> + use<'a, 'e> {
+    fn about<'e>(&'e self, pod: &'e Pod, container: &'e str) -> impl Iterator<Item = &'a Event> + use<'a, 'e> {
         let created = pod.metadata.creation_timestamp.get();
-        let is_later = move |event: &&Event| {
-            created.is_none_or(|created| event.last.get().is_none_or(|last| last >= created))
-        };
+        let is_later =
+            move |event: &&Event| created.is_none_or(|created| event.last.get().is_none_or(|last| last >= created));
         let of_container = move |event: &&Event| event.about.container() == Some(container);
         self.of_pod(pod).iter().copied().filter(of_container).filter(is_later)
     }
@@ -73,9 +68,8 @@ impl<'a> ProbeEvents<'a> {
 
     /// The events of probes of a container that get no answer in time: often, lately, and not only while it started.
     pub(super) fn unanswered(&self, ctx: &Context<'_>, pod: &Pod, container: &str) -> Vec<&'a Event> {
-        let is_timeout = |event: &&Event| {
-            event.reason == FAILED && TIMEOUTS.iter().any(|ending| event.message.contains(ending))
-        };
+        let is_timeout =
+            |event: &&Event| event.reason == FAILED && TIMEOUTS.iter().any(|ending| event.message.contains(ending));
         let events: Vec<&Event> = self.about(pod, container).filter(is_timeout).collect();
         let Some((first, last)) = span(&events) else { return Vec::new() };
         let began = pod.status.start_time.get().map_or(first, |started| first.max(started + STARTING));
@@ -113,8 +107,7 @@ pub(super) fn give_time(ctx: &Context<'_>, remedy: Remedy, pod: &Pod, values: &[
     };
     let remedy = remedy.note(firewall(ctx, node));
     let paths: Vec<String> = values.iter().map(|value| format!("{value}.timeoutSeconds")).collect();
-    let paths: Vec<&String> =
-        paths.iter().filter(|path| upgrade::takes(ctx, CONTROL_PLANE.0, path)).collect();
+    let paths: Vec<&String> = paths.iter().filter(|path| upgrade::takes(ctx, CONTROL_PLANE.0, path)).collect();
     if paths.is_empty() {
         return remedy;
     }
@@ -128,17 +121,14 @@ fn firewall(ctx: &Context<'_>, node: &str) -> String {
     let object = ctx.for_steps::<Node>().iter().find(|one| one.metadata.name == node);
     let info = object.map(|node| &node.status.node_info);
     let distribution = info.and_then(|info| info.kubelet_version.parse::<K8sVersion>().ok()?.distribution());
-    let has_firewalld =
-        info.is_some_and(|info| WITH_FIREWALLD.iter().any(|system| info.os_image.starts_with(system)));
+    let has_firewalld = info.is_some_and(|info| WITH_FIREWALLD.iter().any(|system| info.os_image.starts_with(system)));
     match distribution {
         Some(named @ (Distribution::Rke2 | Distribution::K3s)) if has_firewalld => format!(
             "If firewalld runs on the host of node {node}, disable it: {named} recommends that, since its rules drop \
              connections to pods"
         ),
-        Some(_) | None => {
-            "If other pods of the node are affected too, check whether the firewall of its host drops \
+        Some(_) | None => "If other pods of the node are affected too, check whether the firewall of its host drops \
                            connections of the kubelet to pods"
-                .to_owned()
-        }
+            .to_owned(),
     }
 }

@@ -76,11 +76,7 @@ impl<'a> Rolled<'a> {
 /// What keeps a workload from rolling. `None` if nothing is known to. `ranges` are all LimitRanges of the
 /// cluster, if they are known. Reads `resourcequotas`, `pods`, `replicasets.apps` and `jobs.batch`, if they
 /// are available.
-pub(super) fn obstacle(
-    ctx: &Context<'_>,
-    rolled: Rolled<'_>,
-    ranges: Option<&[LimitRange]>,
-) -> Option<Obstacle> {
+pub(super) fn obstacle(ctx: &Context<'_>, rolled: Rolled<'_>, ranges: Option<&[LimitRange]>) -> Option<Obstacle> {
     let workload = rolled.workload();
     let (spec, namespace) = (&workload.spec, &workload.metadata.namespace);
     if spec.replicas == Some(0) {
@@ -157,9 +153,7 @@ fn used_up(
 
 /// A rollout creates a ReplicaSet before it removes an old one, whatever the strategy.
 fn no_replica_set(quota: &ResourceQuota) -> Option<Obstacle> {
-    used_up(quota, QuotaRefusal::ReplicaSet, |resource| {
-        (resource == "count/replicasets.apps").then_some((1.0, true))
-    })
+    used_up(quota, QuotaRefusal::ReplicaSet, |resource| (resource == "count/replicasets.apps").then_some((1.0, true)))
 }
 
 /// One more pod of a workload.
@@ -228,10 +222,8 @@ impl NewPod<'_> {
         hard(quota).keys().find_map(|resource| {
             let of = StatedResource::parse(resource)?;
             let without = self.containers().find(|one| self.amount(one, of).is_none())?;
-            let object = format!(
-                "ResourceQuota {namespace}/{name} ({resource}; container {} states none)",
-                without.name
-            );
+            let object =
+                format!("ResourceQuota {namespace}/{name} ({resource}; container {} states none)", without.name);
             Some(Obstacle { refusal: QuotaRefusal::Unstated, object })
         })
     }
@@ -247,8 +239,7 @@ impl NewPod<'_> {
                     let limit = quantity::read(bound)?;
                     let amounts = [format!("limits.{resource}"), format!("requests.{resource}")];
                     let is_outside = |one: &&Container| {
-                        let stated =
-                            amounts.iter().filter_map(|of| self.amount(one, StatedResource::parse(of)?));
+                        let stated = amounts.iter().filter_map(|of| self.amount(one, StatedResource::parse(of)?));
                         let mut stated = stated;
                         stated.any(|amount| match is_max {
                             true => amount > limit + ROUNDING,
@@ -257,10 +248,8 @@ impl NewPod<'_> {
                     };
                     Some((resource, bound, self.containers().find(is_outside)?))
                 })?;
-                let object = format!(
-                    "LimitRange {namespace}/{name} ({word} {resource}: {bound}; container {})",
-                    container.name
-                );
+                let object =
+                    format!("LimitRange {namespace}/{name} ({word} {resource}: {bound}; container {})", container.name);
                 Some(Obstacle { refusal: QuotaRefusal::Bounds, object })
             })
         })

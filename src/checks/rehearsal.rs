@@ -47,10 +47,7 @@ impl Plugin {
     /// The versions that a release installs, if known.
     pub fn installed_by(release: &LinkerdVersion, releases: &Releases) -> Option<Plugin> {
         let plugin = releases.cni_plugin(release)?;
-        Some(Plugin {
-            by_cli: CniVersion::Plugin(plugin.by_cli),
-            by_chart: CniVersion::Plugin(plugin.by_chart),
-        })
+        Some(Plugin { by_cli: CniVersion::Plugin(plugin.by_cli), by_chart: CniVersion::Plugin(plugin.by_chart) })
     }
 
     /// The version that an installation method installs; that of the chart if the method is not known.
@@ -203,11 +200,10 @@ impl<'a> Context<'a> {
 /// Combines the results of both evaluations. `infos`: whether infos of the second are reported.
 pub(super) fn both(mut today: CheckResult, then: CheckResult, infos: bool) -> CheckResult {
     // Today's findings were made without the logs that were not provided, so they can also end without them.
-    let is_known = |gap: &Missing| {
-        gap.request.item == Item::Logs && gap.why == Why::NotOffered && today.gaps.contains(gap)
-    };
-    let judged = matches!(then.outcome, Outcome::Pass | Outcome::Findings | Outcome::Unknown)
-        && then.gaps.iter().all(is_known);
+    let is_known =
+        |gap: &Missing| gap.request.item == Item::Logs && gap.why == Why::NotOffered && today.gaps.contains(gap);
+    let judged =
+        matches!(then.outcome, Outcome::Pass | Outcome::Findings | Outcome::Unknown) && then.gaps.iter().all(is_known);
     let worse = |prints: &BTreeSet<(Fingerprint, Severity)>, print: &Fingerprint, severity: Severity| {
         !prints.iter().any(|(known, how)| known == print && *how >= severity)
     };
@@ -221,8 +217,7 @@ pub(super) fn both(mut today: CheckResult, then: CheckResult, infos: bool) -> Ch
                 alike.flat_map(|other| &other.subjects).any(|other| other.is_same_object(subject))
             };
             let gone = |subject| {
-                !after.iter().any(|(print, _)| *print == finding.subject_fingerprint(subject))
-                    && !remains(subject)
+                !after.iter().any(|(print, _)| *print == finding.subject_fingerprint(subject)) && !remains(subject)
             };
             if finding.subjects.iter().all(gone) {
                 finding.when = When::UntilUpgrade;

@@ -126,8 +126,7 @@ pub(super) fn reported<'a>(
     container: &'a str,
 ) -> Vec<Reported<'a>> {
     let status = pod.container_status(container);
-    let rows =
-        ctx.knowledge.mesh_logs().rows().iter().filter(|row| row.containers.iter().any(|of| of == container));
+    let rows = ctx.knowledge.mesh_logs().rows().iter().filter(|row| row.containers.iter().any(|of| of == container));
     let (ended, last) = last_lines(ctx, status, container).unzip();
     let last = last.unwrap_or_default();
     let said = rows.filter(|row| !row.names_service && !row.judged_apart).filter_map(|row| {
@@ -170,15 +169,10 @@ fn unresolved<'l>(row: &MeshSignature, lines: &'l [String]) -> Option<Vec<&'l st
 }
 
 /// The known lines of the output with which a container ended, if it is not ready again or ended lately.
-fn last_lines(
-    ctx: &Context<'_>,
-    status: Option<&ContainerStatus>,
-    container: &str,
-) -> Option<(Ended, Vec<String>)> {
+fn last_lines(ctx: &Context<'_>, status: Option<&ContainerStatus>, container: &str) -> Option<(Ended, Vec<String>)> {
     let status = status?;
     let now = status.state.terminated().map(|ended| ("state", ended));
-    let (field, ended) =
-        now.or_else(|| status.last_state().terminated().map(|ended| ("lastState", ended)))?;
+    let (field, ended) = now.or_else(|| status.last_state().terminated().map(|ended| ("lastState", ended)))?;
     let at = ended.finished_at.get();
     if status.ready && at.is_none_or(|at| ctx.now().duration_since(at) > LATELY) {
         return None;
@@ -219,12 +213,7 @@ impl FailedCall<'_> {
 }
 
 /// The calls that a proxy's log reports as failed now, one for each target.
-pub(super) fn failed_calls<'a>(
-    ctx: &Context<'a>,
-    log: &'a Log,
-    pod: &Pod,
-    container: &'a str,
-) -> Vec<FailedCall<'a>> {
+pub(super) fn failed_calls<'a>(ctx: &Context<'a>, log: &'a Log, pod: &Pod, container: &'a str) -> Vec<FailedCall<'a>> {
     let status = pod.container_status(container);
     let mut found: BTreeMap<&str, FailedCall<'a>> = BTreeMap::new();
     for row in ctx.knowledge.mesh_logs().rows().iter().filter(|row| row.names_service) {
@@ -358,8 +347,7 @@ impl Reported<'_> {
             let what = if lines.len() > 1 { format!("{}, {which}", row.says) } else { row.says.clone() };
             Moment::new(at, &object, self.source(), what)
         });
-        let log =
-            kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name).option("-c", *container);
+        let log = kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name).option("-c", *container);
         let log = if self.ended.is_some() { log.words("--previous") } else { log };
         let log = log.words("--timestamps --tail=200");
         let remedy = Remedy::new().command("Read the log around this line", log);

@@ -24,20 +24,16 @@ pub(super) fn command(card: &Card, finding: &Finding, beside: &[&str], settings:
         || finding.evidence.iter().any(|evidence| matches!(evidence.place, Place::File { .. }));
     if rests_on_nodes && rerun.provided.is_empty() {
         let collect = collect_from_nodes().words("--force --output").arg(FRESH);
-        let collect = in_mode(rerun.with_scope_options(collect, None), settings.mode)
-            .option("--only", only(finding, beside));
+        let collect =
+            in_mode(rerun.with_scope_options(collect, None), settings.mode).option("--only", only(finding, beside));
         let check = meshdoctor().words("check --bundle").arg(FRESH).offline();
         return Line::from(collect).and(judged(check, finding, beside, settings)).into();
     }
     let check = rerun.providing(meshdoctor().words("check"));
-    let check =
-        judged(rerun.with_scope_options(check, required(finding, card, rerun)), finding, beside, settings);
+    let check = judged(rerun.with_scope_options(check, required(finding, card, rerun)), finding, beside, settings);
     match rerun.provided.is_empty() {
         true => check.into(),
-        false => {
-            Command::lines([Line::comment("# first collect these files again, as before"), check.into()])
-                .whole()
-        }
+        false => Command::lines([Line::comment("# first collect these files again, as before"), check.into()]).whole(),
     }
 }
 
@@ -116,8 +112,7 @@ fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Setting
         call = if value.is_empty() { call.words(flag) } else { call.option(flag, value.clone()) };
     }
     // Findings of the current state are checked without the upgrade.
-    if let Some(upgrade) =
-        settings.upgrade.as_ref().filter(|_| finding.when == When::AfterUpgrade || settings.upgraded)
+    if let Some(upgrade) = settings.upgrade.as_ref().filter(|_| finding.when == When::AfterUpgrade || settings.upgraded)
     {
         call = call.option("--to", upgrade.given.clone());
         if let Some(version) = &upgrade.from {

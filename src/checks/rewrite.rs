@@ -75,29 +75,20 @@ fn in_manifest(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[
         Kind::Job => step(remedy, act, act.at("in", "the pod template"), object, || {
             patch(object, &["spec", "template", "metadata"], changes)
         }),
-        Kind::Pod => {
-            step(remedy, act, act.at("on", "the pod"), object, || patch(object, &["metadata"], changes))
-        }
+        Kind::Pod => step(remedy, act, act.at("on", "the pod"), object, || patch(object, &["metadata"], changes)),
         _ => template_only(remedy, act, object, changes),
     }
 }
 
 /// As [`template`], if other steps replace the pods.
-pub(super) fn template_only(
-    remedy: Remedy,
-    act: Act<'_>,
-    object: &Annotated<'_>,
-    changes: &[KeyChange<'_>],
-) -> Remedy {
+pub(super) fn template_only(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[KeyChange<'_>]) -> Remedy {
     if let Some(operator) = Operator::new(object.kind, object.meta) {
         return operator.template(None, remedy, act, changes);
     }
     let patch = |path: &[&str]| patch(object, path, changes);
     match object.kind {
         Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicaSet => {
-            step(remedy, act, act.at("in", "the pod template"), object, || {
-                patch(&["spec", "template", "metadata"])
-            })
+            step(remedy, act, act.at("in", "the pod template"), object, || patch(&["spec", "template", "metadata"]))
         }
         Kind::CronJob => step(remedy, act, act.at("in", "the pod template"), object, || {
             patch(&["spec", "jobTemplate", "spec", "template", "metadata"])
@@ -132,17 +123,15 @@ pub(super) fn of_owner(
             false => remedy.step(StepKind::Annotation, text),
         };
     };
-    let bare =
-        Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
+    let bare = Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
     let object = Annotated { kind, meta: known.map_or(&bare, |known| &known.metadata), sites: vec![] };
     template(ctx, remedy, Act::Put(act), &object, changes)
 }
 
 /// The annotations with their values, after a colon, if a text does not name them; for steps without a command.
 fn unnamed(act: &str, changes: &[KeyChange<'_>]) -> String {
-    let names = |key: &str, value: &str| {
-        act.contains(&format!("{key}: {value:?}")) || act.contains(&format!("{key}: {value}"))
-    };
+    let names =
+        |key: &str, value: &str| act.contains(&format!("{key}: {value:?}")) || act.contains(&format!("{key}: {value}"));
     if changes.iter().all(|(key, value)| value.is_none_or(|value| names(key, value))) {
         return String::new();
     }
@@ -195,10 +184,7 @@ pub(super) fn meshed(ctx: &Context<'_>, remedy: Remedy, act: &str, owner: &Owner
         false => remedy,
     };
     if own.iter().any(|pod| is_static(pod)) {
-        let text = format!(
-            "Run linkerd inject --manual on {}: webhooks do not change static pods",
-            owner.template()
-        );
+        let text = format!("Run linkerd inject --manual on {}: webhooks do not change static pods", owner.template());
         return remedy.note(text);
     }
     of_owner(ctx, remedy, act, owner, &[(INJECT, Some("enabled"))])
@@ -227,11 +213,9 @@ fn template_of(owner: &Owner) -> String {
         "ReplicaSet" => "the pod template of the pods' owner".to_owned(),
         "Pod" => "the pod's manifest".to_owned(),
         "Node" => owner.template(),
-        WORKFLOW => {
-            "spec.podMetadata.annotations of the CronWorkflow, WorkflowTemplate or manifest that creates the \
+        WORKFLOW => "spec.podMetadata.annotations of the CronWorkflow, WorkflowTemplate or manifest that creates the \
                      Workflow"
-                .to_owned()
-        }
+            .to_owned(),
         "Job" => "the pod template of the manifest that creates the Job".to_owned(),
         "EphemeralRunner" => "the pod template of the AutoscalingRunnerSet".to_owned(),
         "VirtualMachineInstance" => "spec.template.metadata.annotations of the VirtualMachine".to_owned(),
@@ -322,19 +306,12 @@ pub(super) fn remove(ctx: &Context<'_>, remedy: Remedy, act: &str, owner: &Owner
 
 /// Adds the step that changes annotations of the object itself instead of its template.
 pub(super) fn own(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[KeyChange<'_>]) -> Remedy {
-    step(remedy, act, act.at("on", &noun(object.kind)), object, || {
-        set("annotate --overwrite", object, changes)
-    })
+    step(remedy, act, act.at("on", &noun(object.kind)), object, || set("annotate --overwrite", object, changes))
 }
 
 /// Adds the step that changes labels of the object itself. Their values must be valid label values: see
 /// [`is_label_value`].
-pub(super) fn labels(
-    remedy: Remedy,
-    act: Act<'_>,
-    object: &Annotated<'_>,
-    changes: &[KeyChange<'_>],
-) -> Remedy {
+pub(super) fn labels(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[KeyChange<'_>]) -> Remedy {
     step(remedy, act, act.at("on", &noun(object.kind)), object, || set("label --overwrite", object, changes))
 }
 
@@ -350,12 +327,7 @@ pub(super) fn restart(ctx: &Context<'_>, remedy: Remedy, object: &Annotated<'_>)
 
 /// States that the last step about annotations changes a list of the object, from the list in force, so that a plan
 /// with several such steps changes the list once.
-pub(super) fn of_list(
-    remedy: Remedy,
-    object: &Annotated<'_>,
-    (key, after): KeyChange<'_>,
-    in_force: &str,
-) -> Remedy {
+pub(super) fn of_list(remedy: Remedy, object: &Annotated<'_>, (key, after): KeyChange<'_>, in_force: &str) -> Remedy {
     let kind = object.kind.info().kind;
     remedy.list(ListChange::new(named(kind, &object.meta.namespace, &object.meta.name), key, in_force, after))
 }
@@ -377,12 +349,7 @@ pub(super) fn extend_list(
 }
 
 /// The same for the pod template of an owner.
-pub(super) fn of_owners_list(
-    remedy: Remedy,
-    owner: &Owner,
-    (key, after): KeyChange<'_>,
-    in_force: &str,
-) -> Remedy {
+pub(super) fn of_owners_list(remedy: Remedy, owner: &Owner, (key, after): KeyChange<'_>, in_force: &str) -> Remedy {
     remedy.list(ListChange::new(named(&owner.kind, &owner.namespace, &owner.name), key, in_force, after))
 }
 
@@ -460,8 +427,7 @@ mod tests {
         );
         let cron: CronJob = recorded("nightly");
         assert!(command(&Annotated::cron_job(&cron)).contains(r#"{"jobTemplate":{"spec":{"template":"#));
-        let namespace: Namespace =
-            serde_json::from_value(json!({"metadata": {"name": "shop"}})).expect("a namespace");
+        let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": "shop"}})).expect("a namespace");
         assert_eq!(
             command(&Annotated::namespace(&namespace)),
             r#"kubectl annotate --overwrite namespace shop wrong- 'right=it'"'"'s'"#
@@ -473,16 +439,9 @@ mod tests {
 
     #[test]
     fn only_workloads_have_a_template() {
-        let meta: Meta =
-            serde_json::from_value(json!({"namespace": "shop", "name": "api"})).expect("metadata");
-        let with_template = [
-            Kind::Deployment,
-            Kind::StatefulSet,
-            Kind::DaemonSet,
-            Kind::ReplicaSet,
-            Kind::CronJob,
-            Kind::Job,
-        ];
+        let meta: Meta = serde_json::from_value(json!({"namespace": "shop", "name": "api"})).expect("metadata");
+        let with_template =
+            [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::ReplicaSet, Kind::CronJob, Kind::Job];
         for kind in Kind::all().filter(|kind| *kind != Kind::Pod && !with_template.contains(kind)) {
             let changed = command(&Annotated { kind, meta: &meta, sites: vec![] });
             assert!(changed.contains(" annotate --overwrite "), "{changed}");
@@ -496,8 +455,7 @@ mod tests {
         }}))
         .expect("a workload");
         let object = Annotated::workload(Kind::Deployment, &owned);
-        let remedy =
-            template_only(Remedy::default(), Act::Put("Rename it"), &object, &[("right", Some("x"))]);
+        let remedy = template_only(Remedy::default(), Act::Put("Rename it"), &object, &[("right", Some("x"))]);
         assert_eq!(remedy.steps[0].command, None);
         assert!(remedy.steps[0].text.contains("Argo CD (Application shop)"), "{:?}", remedy.steps);
     }
@@ -535,14 +493,9 @@ mod tests {
 
     #[test]
     fn labels_take_few_letters() {
-        for (text, fits) in [
-            ("true", true),
-            ("", true),
-            ("a-b_c.9", true),
-            ("\"true\"", false),
-            ("-a", false),
-            ("a b", false),
-        ] {
+        for (text, fits) in
+            [("true", true), ("", true), ("a-b_c.9", true), ("\"true\"", false), ("-a", false), ("a b", false)]
+        {
             assert_eq!(is_label_value(text), fits, "{text:?}");
         }
         assert!(!is_label_value(&"x".repeat(64)));

@@ -112,8 +112,8 @@ pub(super) fn out_of_date<'a>(
     let current = |certificate: &Certificate| certificate.validity(now) == Validity::Current;
     let out: Vec<&Certificate> = served.iter().filter(|certificate| !current(certificate)).collect();
     let own = served.first().is_some_and(|own| !current(own));
-    let needed = !reach(served, trusted, &|_| true).anchors.is_empty()
-        && reach(served, trusted, &current).anchors.is_empty();
+    let needed =
+        !reach(served, trusted, &|_| true).anchors.is_empty() && reach(served, trusted, &current).anchors.is_empty();
     if own || needed { out } else { Vec::new() }
 }
 
@@ -205,10 +205,8 @@ pub(super) fn align_ca_step(ctx: &Context<'_>, remedy: Remedy, values: &str, ser
     if by.is_by_command() {
         return remedy;
     }
-    let who = by.gitops.map_or_else(
-        || "If a GitOps tool manages the chart, let it".to_owned(),
-        |tool| format!("Let {tool}"),
-    );
+    let who =
+        by.gitops.map_or_else(|| "If a GitOps tool manages the chart, let it".to_owned(), |tool| format!("Let {tool}"));
     remedy.note(format!(
         "{who} ignore the Secret's data and the caBundle, or render both once ({values}.externalSecret \
              and caBundle)"

@@ -48,15 +48,12 @@ pub(super) fn of_all_nodes(configurations: &[FelixConfiguration]) -> Option<&Fel
 /// environment of calico-node may override it.
 pub(super) fn calico(of_all_nodes: &FelixConfiguration) -> Option<AtSockets> {
     let spec = &of_all_nodes.spec;
-    let (now, before) =
-        (spec.bpf_connect_time_load_balancing.as_str(), spec.bpf_connect_time_load_balancing_enabled);
+    let (now, before) = (spec.bpf_connect_time_load_balancing.as_str(), spec.bpf_connect_time_load_balancing_enabled);
     // Both are on by default, and the proxy only handles TCP.
     if spec.bpf_enabled != Some(true) || now.eq_ignore_ascii_case("disabled") || before == Some(false) {
         return None;
     }
-    let field = |path: &str, said: String| {
-        Evidence::field("FelixConfiguration default", format!("spec.{path}"), said)
-    };
+    let field = |path: &str, said: String| Evidence::field("FelixConfiguration default", format!("spec.{path}"), said);
     let how = match (now, before) {
         ("", Some(on)) => field("bpfConnectTimeLoadBalancingEnabled", on.to_string()),
         ("", None) => field("bpfConnectTimeLoadBalancing", "not set".to_owned()),

@@ -36,9 +36,7 @@ pub(super) fn names_absent_roots(said: &str) -> bool {
 /// It is unknown whether the ConfigMap exists.
 pub(super) fn in_force(ctx: &Context<'_>) -> Result<Option<BundlePrint>, Missing> {
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
-    Ok(roots.map(|roots| {
-        BundlePrint::from_pem(&restored_text(roots.data.get(BUNDLE).map_or("", String::as_str)))
-    }))
+    Ok(roots.map(|roots| BundlePrint::from_pem(&restored_text(roots.data.get(BUNDLE).map_or("", String::as_str)))))
 }
 
 /// The annotation with the SHA-256 of the bundle text that the injector passed to a proxy, since 2.13.
@@ -48,9 +46,7 @@ pub(super) const TRUST_ROOT_HASH: &str = "linkerd.io/trust-root-sha256";
 /// trailing blanks differently.
 pub(super) fn is_hash_of(hash: &str, text: &str) -> bool {
     let trimmed = text.trim();
-    let hex = |text: &str| {
-        Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-    };
+    let hex = |text: &str| Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     [text, trimmed, &format!("{trimmed}\n")].into_iter().any(|text| hex(text) == hash)
 }
 
@@ -116,8 +112,7 @@ impl ControlPlane {
             let meta = &pod.metadata;
             meta.namespace == *namespace && meta.label(COMPONENT).is_some() && !pod.is_finished()
         });
-        let has_current =
-            |pod: &Pod| pod.metadata.annotation(TRUST_ROOT_HASH).map(|hash| is_hash_of(hash, current));
+        let has_current = |pod: &Pod| pod.metadata.annotation(TRUST_ROOT_HASH).map(|hash| is_hash_of(hash, current));
         let found: BTreeSet<Option<bool>> = own.map(has_current).collect();
         match found.into_iter().collect::<Vec<_>>().as_slice() {
             [] | [Some(true)] => ControlPlane::Current,
@@ -129,8 +124,8 @@ impl ControlPlane {
 
 /// The decision whether to interrupt traffic that works, as the first step.
 pub(in crate::checks) fn decided() -> Remedy {
-    let act = "If calls between your applications still work, follow the steps of this command, which keep them \
-               working. The next steps interrupt them";
+    let act = "If calls between your applications still work, do not do the other steps, which interrupt them. Follow \
+               the steps of this command instead";
     let mut remedy = Remedy::new().run(StepKind::Note, act, meshdoctor().words("rotate"));
     remedy.steps.iter_mut().for_each(|step| step.applies = Applies::First);
     remedy
@@ -152,8 +147,7 @@ fn foreign<'a>(
     current: Option<BundlePrint>,
 ) -> impl Iterator<Item = &'a Pod> + use<'a> {
     let held = held_outside(ctx, pods);
-    held.filter(move |(_, held)| current.as_ref().is_some_and(|current| !current.overlaps(held)))
-        .map(|(pod, _)| pod)
+    held.filter(move |(_, held)| current.as_ref().is_some_and(|current| !current.overlaps(held))).map(|(pod, _)| pod)
 }
 
 /// The meshed pods outside the control plane's namespace, with the fingerprints that their proxies were created with.
@@ -163,9 +157,7 @@ pub(super) fn held_outside<'a>(
 ) -> impl Iterator<Item = (&'a Pod, BundlePrint)> + use<'a> {
     let home = ctx.namespaces().control_plane.as_str();
     let is_own = move |meta: &Meta| meta.label(CONTROL_PLANE_NS) == Some(home) && meta.namespace != home;
-    pods.iter()
-        .filter(move |pod| is_own(&pod.metadata))
-        .filter_map(|pod| Some((pod, written(pod)?.parse().ok()?)))
+    pods.iter().filter(move |pod| is_own(&pod.metadata)).filter_map(|pod| Some((pod, written(pod)?.parse().ok()?)))
 }
 
 /// The text of the current bundle, if it was read.

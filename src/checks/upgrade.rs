@@ -27,21 +27,15 @@ use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
 use crate::objects::CustomResourceDefinition;
 use charts::by_helm;
 pub(super) use charts::crds_by_helm;
-pub(super) use charts::{
-    CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart,
-};
+pub(super) use charts::{CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart};
 pub(super) use cli::{FORCED, RenderedTo, apply, cli_of, guarded, release_of_cli, to_release};
 use cli::{crds_by_cli, upgraded_by_cli};
 pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead, stored_issuer, without_key};
 pub(super) use guard::signers;
-pub(super) use held_charts::{
-    exactly, is_one_chart, only_if_named_holds, only_with_chart, own_chart, version_script,
-};
+pub(super) use held_charts::{exactly, is_one_chart, only_if_named_holds, only_with_chart, own_chart, version_script};
 pub(super) use options::Options;
 use options::{CERTIFICATE, KEY, KEY_OPTION};
-pub(super) use stored::{
-    OVERRIDES_FILE, Stored, issuer_to_files, stored_issuer_to_files, stored_key_to_file,
-};
+pub(super) use stored::{OVERRIDES_FILE, Stored, issuer_to_files, stored_issuer_to_files, stored_key_to_file};
 pub(super) use unsaved_options::{Unstored, unstored};
 
 /// The act of a step that applies the installation again, unchanged. The charts make new certificates of the webhooks,
@@ -50,13 +44,7 @@ pub(super) const REAPPLY: &str = "Reapply the control plane. Destination and the
 
 /// Adds the step that performs `act` on the control plane, between the steps for files of the certificates that it
 /// keeps. If it changes trust anchors, it states a restart. Reads `deployments.apps`.
-pub(super) fn step(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    kind: StepKind,
-    act: &str,
-    options: Options<'_>,
-) -> Remedy {
+pub(super) fn step(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, options: Options<'_>) -> Remedy {
     let options = current_certificates::kept(ctx, options);
     let kept = options.kept;
     let changes_anchors = options.sets(stored::ANCHORS) && (!kept.anchors || changes_templates(ctx));
@@ -133,13 +121,7 @@ fn restarted_by_chart(ctx: &Context<'_>, remedy: Remedy, cuts_off: bool) -> Reme
 
 /// Adds the step that installs the CRDs of a release, with the tool that installed the control plane. Reads
 /// `deployments.apps`.
-pub(super) fn crds(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    act: &str,
-    release: &LinkerdVersion,
-    first: bool,
-) -> Remedy {
+pub(super) fn crds(ctx: &Context<'_>, remedy: Remedy, act: &str, release: &LinkerdVersion, first: bool) -> Remedy {
     changed(ctx, remedy, StepKind::Upgrade, act, InstallationPart::Crds { release, first })
 }
 
@@ -161,13 +143,7 @@ struct Installation<'c, 'a> {
     by: ManagedBy<'a>,
 }
 
-fn changed(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    kind: StepKind,
-    act: &str,
-    part: InstallationPart<'_>,
-) -> Remedy {
+fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: InstallationPart<'_>) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
     let version = installed(ctx.optional_list::<Deployment>(), None, home).map(|(version, _)| version);
     let installation = Installation { ctx, home, version, by: managed_by(ctx) };
@@ -185,8 +161,7 @@ fn changed(
         if let Some(rendered) = installation.rendered_to_git(&remedy, owner, (kind, act), &part) {
             return rendered;
         }
-        let text =
-            format!("{act}: in Git{set}, since {owner} manages the control plane and reverts other changes");
+        let text = format!("{act}: in Git{set}, since {owner} manages the control plane and reverts other changes");
         return gitops::synced(remedy.step(kind, text).settings(settings), owner);
     }
     match installation.by.installer {
@@ -214,9 +189,8 @@ fn changed(
             }
         },
         Some(Installer::Chart) => {
-            let text = format!(
-                "{act}: in the tool that renders the chart{set}, as no Helm release in the cluster holds it"
-            );
+            let text =
+                format!("{act}: in the tool that renders the chart{set}, as no Helm release in the cluster holds it");
             remedy.step(kind, text).settings(settings)
         }
         Some(Installer::Cli) => installation.changed_by_cli(remedy, (kind, act), &part),
@@ -268,12 +242,7 @@ impl Installation<'_, '_> {
     }
 
     /// Adds the steps that change a part with the CLI. They state its release, if it is known.
-    fn changed_by_cli(
-        &self,
-        remedy: Remedy,
-        (kind, act): (StepKind, &str),
-        part: &InstallationPart<'_>,
-    ) -> Remedy {
+    fn changed_by_cli(&self, remedy: Remedy, (kind, act): (StepKind, &str), part: &InstallationPart<'_>) -> Remedy {
         let (ctx, version, to) = (self.ctx, self.version.as_ref(), RenderedTo::Cluster);
         let options = match part {
             InstallationPart::Crds { release, first } => {

@@ -65,10 +65,7 @@ const OF_PROXIES: [(&str, &str); 25] = [
     ("it may request", "they may request"),
     ("it discovers no endpoints, so its calls hang", "they discover no endpoints, so their calls hang"),
     ("it gets no policies, so its calls hang", "they get no policies, so their calls hang"),
-    (
-        "it gets no certificate, and its pod does not become",
-        "they get no certificate, and their pods do not become",
-    ),
+    ("it gets no certificate, and its pod does not become", "they get no certificate, and their pods do not become"),
     ("of its pod: its anchors", "of their pods: their anchors"),
     ("The proxies's", "The proxies'"),
 ];

@@ -12,20 +12,12 @@ use crate::model::annotated::Annotated;
 use crate::model::control_plane::{CORE, components, installed};
 pub(super) use crate::model::injected::go_bool;
 use crate::objects::{
-    CronJob, DaemonSet, GRPCRoute, HTTPRoute, Job, KindOf, LinkerdHTTPRoute, Listed, ReplicaSet, Route,
-    StatefulSet,
+    CronJob, DaemonSet, GRPCRoute, HTTPRoute, Job, KindOf, LinkerdHTTPRoute, Listed, ReplicaSet, Route, StatefulSet,
 };
 
 /// The kinds that create pods, and pods. Services are omitted: their annotations do not apply to pods.
-pub(super) const MAKE_PODS: [Kind; 7] = [
-    Kind::Namespace,
-    Kind::Deployment,
-    Kind::StatefulSet,
-    Kind::DaemonSet,
-    Kind::Job,
-    Kind::CronJob,
-    Kind::Pod,
-];
+pub(super) const MAKE_PODS: [Kind; 7] =
+    [Kind::Namespace, Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::Job, Kind::CronJob, Kind::Pod];
 
 /// The Linkerd version that reads the annotations.
 pub(super) enum AnnotationReader {
@@ -107,27 +99,18 @@ pub(super) fn nothing_reads() -> Unjudged {
 fn no_version(ctx: &Context<'_>) -> Missing {
     let message = "neither images nor labels of the control plane name a Linkerd version".to_owned();
     let request = crate::request::Request::new(crate::item::Item::List(Kind::Deployment));
-    Missing::part(
-        request,
-        Why::Malformed { message },
-        format!("the version of {}", ctx.namespaces().control_plane),
-    )
+    Missing::part(request, Why::Malformed { message }, format!("the version of {}", ctx.namespaces().control_plane))
 }
 
 /// The values of the control plane's installation, if available; those after the upgrade if one is rehearsed.
 pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
     let config = config(ctx).ok()??;
     let values = config.chart_values()?;
-    let installed =
-        installed(ctx.optional_list::<Deployment>(), Some(config), &ctx.namespaces().control_plane);
+    let installed = installed(ctx.optional_list::<Deployment>(), Some(config), &ctx.namespaces().control_plane);
     Some(ctx.upgraded_values(values, installed.as_ref().map(|(version, _)| version)))
 }
 
-fn workloads<'a>(
-    ctx: &Context<'a>,
-    list: KindOf<Workload>,
-    objects: &mut Vec<Annotated<'a>>,
-) -> Result<(), Missing> {
+fn workloads<'a>(ctx: &Context<'a>, list: KindOf<Workload>, objects: &mut Vec<Annotated<'a>>) -> Result<(), Missing> {
     let workloads = ctx.seen_of(list)?;
     objects.extend(workloads.iter().map(|workload| Annotated::workload(list.kind(), workload)));
     Ok(())
@@ -160,18 +143,18 @@ impl<'a> AnnotatedObjects<'a> {
                     namespaces = list.iter().map(|n| (n.metadata.name.as_str(), &n.metadata)).collect();
                     objects.extend(list.iter().map(Annotated::namespace));
                 }),
-                Kind::Service => ctx
-                    .partial_list::<Service>()
-                    .map(|list| objects.extend(list.iter().map(Annotated::service))),
-                Kind::Job => ctx
-                    .partial_list::<Job>()
-                    .map(|list| objects.extend(list.iter().filter_map(Annotated::job))),
-                Kind::CronJob => ctx
-                    .partial_list::<CronJob>()
-                    .map(|list| objects.extend(list.iter().map(Annotated::cron_job))),
-                Kind::Pod => ctx
-                    .partial_list::<Pod>()
-                    .map(|list| objects.extend(list.iter().filter_map(Annotated::pod))),
+                Kind::Service => {
+                    ctx.partial_list::<Service>().map(|list| objects.extend(list.iter().map(Annotated::service)))
+                }
+                Kind::Job => {
+                    ctx.partial_list::<Job>().map(|list| objects.extend(list.iter().filter_map(Annotated::job)))
+                }
+                Kind::CronJob => {
+                    ctx.partial_list::<CronJob>().map(|list| objects.extend(list.iter().map(Annotated::cron_job)))
+                }
+                Kind::Pod => {
+                    ctx.partial_list::<Pod>().map(|list| objects.extend(list.iter().filter_map(Annotated::pod)))
+                }
                 // Absent routes are not evidence of anything.
                 Kind::HTTPRoute => routes(kind, ctx.optional_list::<HTTPRoute>(), &mut objects),
                 Kind::LinkerdHTTPRoute => routes(kind, ctx.optional_list::<LinkerdHTTPRoute>(), &mut objects),
@@ -208,8 +191,6 @@ pub(super) fn is_native_sidecar_key(key: &str, knowledge: &Knowledge) -> bool {
         native.is_native_sidecar_family(key)
             || (may_be_linkerds(key)
                 && annotations.get(key).is_none()
-                && annotations
-                    .nearest(key, |_| true)
-                    .is_some_and(|near| native.is_native_sidecar_family(&near.key)))
+                && annotations.nearest(key, |_| true).is_some_and(|near| native.is_native_sidecar_family(&near.key)))
     })
 }

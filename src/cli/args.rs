@@ -47,25 +47,14 @@ pub use ticket::Ticket;
 
 use super::format::{Output, output};
 use super::values::{
-    CliVersionArg, CompleteArg, DiagnosticsArg, LogsArg, NodesArg, cli_version, complete, diagnostics,
-    interval, logs, max_proxies, namespace, nodes, time,
+    CliVersionArg, CompleteArg, DiagnosticsArg, LogsArg, NodesArg, cli_version, complete, diagnostics, interval, logs,
+    max_proxies, namespace, nodes, time,
 };
 
 /// Diagnose the Linkerd service mesh: what is broken, the evidence, and how to repair it.
 #[derive(Debug, Parser)]
-#[command(
-    name = "meshdoctor",
-    version,
-    propagate_version = true,
-    max_term_width = 100,
-    arg_required_else_help = true
-)]
-#[command(
-    after_help = "meshdoctor is read-only, except for three opt-in commands: 'collect --node-pods' creates \
-                  pods after confirmation and deletes them; 'check --publish' writes its report into the \
-                  cluster; 'fix --apply' runs confirmed steps. Exit status: 0 fine, 1 findings, 2 usage, 3 could \
-                  not run, 4 not checked, 130 interrupted."
-)]
+#[command(name = "meshdoctor", version, propagate_version = true, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = help::START, after_long_help = help::START)]
 pub struct Cli {
     /// The command to run.
     #[command(subcommand)]
@@ -89,13 +78,7 @@ pub struct Cli {
     ///
     /// By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml in this folder or a parent folder. A file that was
     /// found in this way cannot choose clusters, programs or outputs.
-    #[arg(
-        long,
-        value_name = "FILE",
-        global = true,
-        help_heading = "Configuration",
-        conflicts_with = "no_config"
-    )]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Configuration", conflicts_with = "no_config")]
     pub config: Option<PathBuf>,
     /// Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG.
     #[arg(long, global = true, help_heading = "Configuration")]
@@ -331,13 +314,7 @@ pub struct List {
     #[arg(value_delimiter = ',')]
     pub only: Vec<String>,
     /// The same, as for other commands.
-    #[arg(
-        long = "only",
-        value_name = "ID,...",
-        value_delimiter = ',',
-        hide = true,
-        conflicts_with = "defects"
-    )]
+    #[arg(long = "only", value_name = "ID,...", value_delimiter = ',', hide = true, conflicts_with = "defects")]
     pub also: Vec<String>,
     /// List known defects of Linkerd releases instead of checks.
     #[arg(long, conflicts_with = "only")]

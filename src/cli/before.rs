@@ -71,10 +71,7 @@ impl Before {
         let is_dated = cluster.time_source != TimeSource::Clock;
         match self.judged_at {
             Some(then) if is_dated && cluster.at <= then => Err(Stop::usage(
-                format!(
-                    "--before: {shown} is from {then}, which is not before the evidence ({})",
-                    cluster.at
-                ),
+                format!("--before: {shown} is from {then}, which is not before the evidence ({})", cluster.at),
                 "swap the two files",
             )),
             _ => Ok(()),

@@ -60,8 +60,7 @@ pub(super) fn flags(args: &Check) -> Vec<(&'static str, String)> {
     let mut flags: Vec<(&'static str, String)> = Vec::new();
     flags.extend(given.manifests.iter().map(|path| ("--manifests", text(path))));
     flags.extend(given.linkerd_version.iter().map(|version| ("--linkerd-version", version.to_string())));
-    flags
-        .extend(given.kubernetes_version.iter().map(|version| ("--kubernetes-version", version.to_string())));
+    flags.extend(given.kubernetes_version.iter().map(|version| ("--kubernetes-version", version.to_string())));
     flags.extend(given.with.iter().map(|path| ("--with", text(path))));
     flags.extend(given.prune.iter().map(|selector| ("--prune", selector.to_string())));
     flags.extend(given.into.iter().map(|namespace| ("--into", namespace.clone())));
@@ -82,9 +81,7 @@ pub(super) fn place(findings: &mut [Finding], places: &Places) {
             let fields = finding.evidence.iter().filter_map(|evidence| match &evidence.place {
                 Place::Field { object: of, path } if *of == object => Some(path.clone()),
                 // A pod's fields are in the template of its workload.
-                Place::Field { object: of, path } if of.starts_with("Pod ") => {
-                    Some(format!("spec.template.{path}"))
-                }
+                Place::Field { object: of, path } if of.starts_with("Pod ") => Some(format!("spec.template.{path}")),
                 Place::Field { .. } | Place::File { .. } | Place::Event { .. } | Place::Other { .. } => None,
             });
             let found = fields.filter_map(|path| places.find(kind, namespace, name, Some(&path)));
@@ -174,11 +171,7 @@ fn read_set(given: &Captured, args: &Check) -> Set {
 ///
 /// # Errors
 /// As [`loaded`].
-pub(super) fn evidence_of_change(
-    args: &Check,
-    items: &BTreeSet<Item>,
-    knowledge: &Knowledge,
-) -> anyhow::Result<Alone> {
+pub(super) fn evidence_of_change(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge) -> anyhow::Result<Alone> {
     let Loaded { mut given, set, versions, release } = loaded(args)?;
     let at = args.evidence.at.unwrap_or_else(jiff::Timestamp::now);
     let source = Change::new(&versions, &set, knowledge, at).injecting(release.clone());
@@ -186,12 +179,10 @@ pub(super) fn evidence_of_change(
     // The linkerd CLI on PATH is not relevant for manifests.
     items.remove(&Item::CliVersion);
     let collected = read(&source, &set, (&items, args), None);
-    if let (Some(told), Some((held, _))) =
-        (&args.manifests.linkerd_version, control_plane(&collected.cluster))
+    if let (Some(told), Some((held, _))) = (&args.manifests.linkerd_version, control_plane(&collected.cluster))
         && Upgrade::target(told.as_str(), knowledge.releases()).unwrap_or_else(|_| told.clone()) != held
     {
-        let said =
-            format!("--linkerd-version {told} is ignored: the manifests contain a control plane of {held}");
+        let said = format!("--linkerd-version {told} is ignored: the manifests contain a control plane of {held}");
         super::evidence::warn(&[said], &args.verbosity);
     }
     let origin = match &given {
@@ -316,11 +307,7 @@ pub(super) fn gather_and_save(
     let read = evidence::read(way, verbosity, items, Save::To(path))?;
     if let Some(trouble) = &read.save_trouble {
         let cause = format!("the evidence of the cluster could not be stored: {trouble}");
-        return Err(Stop::could_not_run(
-            cause,
-            "free space in the folder for temporary files, or use --save",
-        )
-        .into());
+        return Err(Stop::could_not_run(cause, "free space in the folder for temporary files, or use --save").into());
     }
     let again = Captured::open(&[path.to_owned()], Completeness::Unstated, std::io::empty())
         .context("the stored evidence cannot be read")?;
@@ -385,11 +372,7 @@ pub(super) fn read<S: Source>(
             .linkerd_namespace
             .clone()
             .or_else(|| namespaces.map(|known| known.control_plane.clone())),
-        cni_namespace: args
-            .evidence
-            .cni_namespace
-            .clone()
-            .or_else(|| namespaces.map(|known| known.cni.clone())),
+        cni_namespace: args.evidence.cni_namespace.clone().or_else(|| namespaces.map(|known| known.cni.clone())),
         cli_version: cli.cloned(),
         at: args.evidence.at,
         whole: whole_kinds(),
@@ -418,8 +401,7 @@ fn versions(args: &Check) -> anyhow::Result<(Option<LinkerdVersion>, Option<K8sV
 
 /// Release of the control plane, and its evidence.
 fn control_plane(cluster: &Cluster) -> Option<(LinkerdVersion, Evidence)> {
-    let deployments =
-        cluster.answer(&Item::List(Deployment::KIND)).map_or(&[][..], |answer| answer.objects());
+    let deployments = cluster.answer(&Item::List(Deployment::KIND)).map_or(&[][..], |answer| answer.objects());
     let config: Option<&ConfigMap> =
         cluster.answer(&of_control_plane("linkerd-config")).and_then(|answer| answer.objects().first());
     installed(deployments, config, &cluster.namespaces.control_plane)

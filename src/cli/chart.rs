@@ -43,8 +43,7 @@ pub(super) fn chart_values(args: &Check, knowledge: &Knowledge) -> Result<Option
     })?;
     let told = release.is_some() || args.rehearsal.to.is_some() || !is_alone(args);
     if !told {
-        let next =
-            format!("name it with --chart {chart}@2.19, or read it from the cluster with --bundle or --live");
+        let next = format!("name it with --chart {chart}@2.19, or read it from the cluster with --bundle or --live");
         return Err(Stop::usage("the release of the chart is unknown", next));
     }
     let files = args.manifests.values.iter().map(|path| file(path)).collect::<Result<_, _>>()?;
@@ -74,9 +73,7 @@ pub(super) fn of_manifests(
             (Ok(release), _) => (Some(release), version),
             (Err(_), Some(told)) => (Some(told.clone()), None),
             // An unknown version differs from the cluster's; a range of versions cannot be resolved.
-            (Err(_), None) if over_a_cluster && !version.as_ref().is_some_and(installed::is_one) => {
-                (None, None)
-            }
+            (Err(_), None) if over_a_cluster && !version.as_ref().is_some_and(installed::is_one) => (None, None),
             (Err(why), None) => {
                 unknown.push(format!("{name} in {object} ({place}), which {why}"));
                 continue;
@@ -94,8 +91,7 @@ pub(super) fn of_manifests(
 
 pub(super) use installed::over_control_plane;
 
-const UNKNOWN: &str =
-    "values of charts of an unknown release or a version range (set it with --linkerd-version)";
+const UNKNOWN: &str = "values of charts of an unknown release or a version range (set it with --linkerd-version)";
 const TEMPLATED: &str = "charts in a template whose elements are not listed (check the rendered output)";
 const OUTSIDE: &str = "charts that objects outside of the manifests name";
 const ELSEWHERE: &str = "chart values that are missing or not plain YAML";
@@ -131,19 +127,14 @@ fn file(path: &Path) -> Result<ValuesFile, Stop> {
 
 /// The flags that name values, for recheck commands: the chart with its release, so that no cluster is needed, or else
 /// the cluster.
-pub(super) fn flags(
-    args: &Check,
-    given: &ValuesInput,
-    upgrade: Option<&Upgrade>,
-) -> Vec<(&'static str, String)> {
+pub(super) fn flags(args: &Check, given: &ValuesInput, upgrade: Option<&Upgrade>) -> Vec<(&'static str, String)> {
     let values = args.manifests.values.iter().map(|path: &PathBuf| ("--values", path.display().to_string()));
     let release = given.release.as_ref().or(upgrade.map(|upgrade| &upgrade.to));
     let chart = match release {
         Some(release) => format!("{}@{release}", given.chart),
         None => given.chart.clone(),
     };
-    let live =
-        (release.is_none() || (!is_alone(args) && upgrade.is_none())).then(|| ("--live", String::new()));
+    let live = (release.is_none() || (!is_alone(args) && upgrade.is_none())).then(|| ("--live", String::new()));
     values.chain([("--chart", chart)]).chain(live).collect()
 }
 
@@ -185,10 +176,8 @@ pub(super) fn place_keys(findings: &mut [Finding], keys: &[ValueKey]) {
             Place::Field { object, path } => *object == key.object && *path == key.field,
             Place::File { .. } | Place::Event { .. } | Place::Other { .. } => false,
         };
-        let named = finding
-            .evidence
-            .iter()
-            .flat_map(|evidence| keys.iter().filter(move |key| is_of(&evidence.place, key)));
+        let named =
+            finding.evidence.iter().flat_map(|evidence| keys.iter().filter(move |key| is_of(&evidence.place, key)));
         let written: Vec<ManifestLocation> = named
             .map(|key| ManifestLocation {
                 object: format!("values in {}", key.object),
@@ -204,9 +193,8 @@ pub(super) fn place_keys(findings: &mut [Finding], keys: &[ValueKey]) {
 }
 
 fn place_of(findings: &mut [Finding], given: &ValuesInput) {
-    let config = |object: &str| {
-        given.chart == CONTROL_PLANE && object.starts_with("ConfigMap ") && object.ends_with(CONFIG)
-    };
+    let config =
+        |object: &str| given.chart == CONTROL_PLANE && object.starts_with("ConfigMap ") && object.ends_with(CONFIG);
     for finding in findings.iter_mut().filter(|finding| !finding.when.ends()) {
         let mut written: Vec<ManifestLocation> = Vec::new();
         for evidence in &finding.evidence {

@@ -12,8 +12,8 @@ use super::format::{Format, Output};
 use super::stop::Stop;
 use super::wait::Wait;
 use super::{
-    before, change, chart, config, evaluation_time, files, fleet, namespaces, output, output_names, params,
-    publish, request, rerun_from_bundle, saved, verify, waivers,
+    before, change, chart, config, evaluation_time, files, fleet, namespaces, output, output_names, params, publish,
+    request, rerun_from_bundle, saved, verify, waivers,
 };
 use crate::chart::gitops::Installed;
 use crate::checks::{self, Settings, Upgrade};
@@ -88,10 +88,8 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let earlier = waivers::baseline(args)?;
     let before = before::read(args)?;
     let wait = Wait::new(args, began)?;
-    let policy = Policy {
-        baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()),
-        ..request::policy(args)?
-    };
+    let policy =
+        Policy { baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()), ..request::policy(args)? };
     let checks = selected(args, &policy, knowledge)?;
     let mut settings = change_settings(args, &policy, knowledge)?;
     settings.before = before.as_ref().map(|before| before.traffic.clone());
@@ -199,11 +197,7 @@ fn rerun(args: &Check, read: &Read) -> Rerun {
 }
 
 /// The selected checks. Manifests without a cluster are judged by default only by the checks that support it.
-fn selected(
-    args: &Check,
-    policy: &Policy,
-    knowledge: &Knowledge,
-) -> anyhow::Result<Vec<&'static checks::Check>> {
+fn selected(args: &Check, policy: &Policy, knowledge: &Knowledge) -> anyhow::Result<Vec<&'static checks::Check>> {
     let mut checks = request::select(policy, knowledge)?;
     if !args.manifests.manifests.is_empty() && policy.only.is_empty() {
         checks.retain(|check| check.card().front.judges_manifests());
@@ -213,9 +207,7 @@ fn selected(
 
 /// Whether flags name namespaces.
 fn names_namespaces(args: &Check) -> bool {
-    !args.namespace.is_empty()
-        || args.evidence.linkerd_namespace.is_some()
-        || args.evidence.cni_namespace.is_some()
+    !args.namespace.is_empty() || args.evidence.linkerd_namespace.is_some() || args.evidence.cni_namespace.is_some()
 }
 
 /// Reads manifests without a cluster, with the positions of their objects. The settings get their release and
@@ -361,20 +353,13 @@ fn is_before_install(args: &Check) -> bool {
 
 /// Rejects flags without the flag that they belong to. The parser accepts them next to a flag that excludes it.
 fn depends_on_given(args: &Check) -> Result<(), Stop> {
-    let Manifests { manifests, linkerd_version, kubernetes_version, with, prune, values, chart, .. } =
-        &args.manifests;
+    let Manifests { manifests, linkerd_version, kubernetes_version, with, prune, values, chart, .. } = &args.manifests;
     request::has_target(&args.rehearsal)?;
     let has_manifests = !manifests.is_empty() || !values.is_empty();
     let has_release = has_manifests || is_before_install(args);
     let read = "leave it out: the version of the cluster is read";
     let dependent = [
-        (
-            "--linkerd-version",
-            linkerd_version.is_some(),
-            has_release,
-            "--manifests, --pre or --crds",
-            "leave it out",
-        ),
+        ("--linkerd-version", linkerd_version.is_some(), has_release, "--manifests, --pre or --crds", "leave it out"),
         ("--kubernetes-version", kubernetes_version.is_some(), has_manifests, "--manifests", read),
         ("--prune", prune.is_some(), !with.is_empty(), "--with", "leave it out"),
         ("--chart", chart.is_some(), !values.is_empty(), "--values", "leave it out"),

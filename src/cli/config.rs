@@ -77,9 +77,8 @@ pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
     }
     // A setting that conflicts with the command line is dropped, like one that the command line sets.
     if line.refused(&added).is_some_and(|error| error.kind() == ErrorKind::ArgumentConflict) {
-        added.retain(|setting| {
-            line.refused(&[setting]).is_none_or(|error| error.kind() != ErrorKind::ArgumentConflict)
-        });
+        added
+            .retain(|setting| line.refused(&[setting]).is_none_or(|error| error.kind() != ErrorKind::ArgumentConflict));
     }
     if let Some(error) = line.refused(&added) {
         return Err(line.stop(&added, &error));
@@ -103,11 +102,8 @@ impl File {
         let shown = self.path.display();
         for setting in added {
             if let Some(why) = found.refuses(command, setting) {
-                let cause = format!(
-                    "{shown}:{}: a file that was found cannot set {}: {why}",
-                    setting.line,
-                    setting.argument()
-                );
+                let cause =
+                    format!("{shown}:{}: a file that was found cannot set {}: {why}", setting.line, setting.argument());
                 return Err(Stop::usage(cause, trusting(&self.path)));
             }
         }
@@ -137,8 +133,7 @@ fn trusting(path: &Path) -> String {
 fn applicable<'a>(settings: &'a [Setting], name: &str, said: &BTreeSet<String>) -> Vec<&'a Setting> {
     let own = settings.iter().any(|setting| setting.command == name && setting.flag == CHECKS);
     let holds = |setting: &&Setting| {
-        setting.command == name
-            || (!own && setting.flag == CHECKS && setting.command == "check" && asks_checks(name))
+        setting.command == name || (!own && setting.flag == CHECKS && setting.command == "check" && asks_checks(name))
     };
     let unsaid = |setting: &&Setting| setting.adds() || !said.contains(setting.flag.as_str());
     settings.iter().filter(holds).filter(unsaid).collect()
@@ -172,8 +167,7 @@ impl ConfiguredLine<'_> {
                 added.iter().enumerate().filter(|(at, _)| *at != left).map(|(_, setting)| *setting).collect();
             !is_it(&rest)
         };
-        let mut lines: Vec<usize> =
-            (0..added.len()).filter(|left| needed(*left)).map(|at| added[at].line).collect();
+        let mut lines: Vec<usize> = (0..added.len()).filter(|left| needed(*left)).map(|at| added[at].line).collect();
         lines.dedup();
         let alone = || added.iter().find(|setting| is_it(&[setting])).map(|setting| setting.line);
         let line = lines.pop().or_else(alone).unwrap_or(1);
@@ -339,9 +333,7 @@ fn instead_of(setting: &Setting) -> Result<String, (String, String)> {
 /// `meshdoctor config`: shows the settings and their origin. Reports the same errors as the commands.
 pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
     let Some(file) = chosen(words)? else {
-        return output::print(&format!(
-            "no {NAME} in this folder or a parent folder: all flags have their defaults\n"
-        ));
+        return output::print(&format!("no {NAME} in this folder or a parent folder: all flags have their defaults\n"));
     };
     let path = &file.path;
     let settings = read(path)?;
@@ -349,9 +341,8 @@ pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
     let origin = if file.named { "named" } else { "found: it may not choose clusters, programs or outputs" };
     let mut text = format!("{} ({origin})\n", path.display());
     for setting in &settings {
-        let instead = instead_of(setting).map_err(|(why, next)| {
-            Stop::usage(format!("{}:{}: {why}", path.display(), setting.line), next)
-        })?;
+        let instead = instead_of(setting)
+            .map_err(|(why, next)| Stop::usage(format!("{}:{}: {why}", path.display(), setting.line), next))?;
         text.push_str(&format!(
             "  {:>4}  {} {}{instead}\n",
             setting.line,
@@ -392,10 +383,7 @@ fn refused(settings: &[Setting], file: &File) -> anyhow::Result<Vec<String>> {
         let is_incomplete = error.as_ref().is_some_and(|error| alone() == Some(describe(error)));
         match error {
             Some(error) if error.kind() == ErrorKind::MissingRequiredArgument && !is_incomplete => {
-                missing.push(format!(
-                    "without further arguments, {name} rejects it: {}",
-                    line.stop(&added, &error)
-                ));
+                missing.push(format!("without further arguments, {name} rejects it: {}", line.stop(&added, &error)));
             }
             Some(error) if !is_incomplete => return Err(line.stop(&added, &error).into()),
             _ => {}

@@ -53,17 +53,13 @@ fn load(folders: &[PathBuf], named: Option<&str>) -> anyhow::Result<Vec<Loaded>>
             .into());
         }
         for path in cards {
-            let text = std::fs::read_to_string(&path)
-                .with_context(|| format!("{} cannot be read", path.display()))?;
+            let text = std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
             let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
             let brought = CustomCheck::read(&id, &text, &from).map_err(|error| {
                 let cause = format!("{}:{}: {}", path.display(), error.line, error.message);
                 Stop::usage(
                     cause,
-                    format!(
-                        "see {} for the format of cards",
-                        crate::page::document_url("your-own-checks.md")
-                    ),
+                    format!("see {} for the format of cards", crate::page::document_url("your-own-checks.md")),
                 )
             })?;
             loaded.push(Loaded { path, check: brought.register() });
@@ -155,9 +151,9 @@ impl From<Loaded> for Tested {
 
 /// The checks that `--builtin` names.
 fn selected_builtin(policy: &Policy) -> Result<Vec<&'static Check>, Stop> {
-    policy.select().map_err(|error| {
-        Stop::usage(format!("--builtin: {error}"), format!("{} lists all checks", own("list")))
-    })
+    policy
+        .select()
+        .map_err(|error| Stop::usage(format!("--builtin: {error}"), format!("{} lists all checks", own("list"))))
 }
 
 /// The cards of built-in checks or categories: from a checkout in the current folder, otherwise as this build
@@ -206,10 +202,7 @@ fn tested(card: &Tested, update: bool, text: &mut String) -> anyhow::Result<bool
         let can_write = update && card.path.is_some();
         match cases::with_expectation(&updated, &case.title, said).filter(|_| can_write) {
             Some(other) => updated = other,
-            None => wrong.push(format!(
-                "{}: the result is\n{said}\nbut the card expects\n{}",
-                case.title, case.expect
-            )),
+            None => wrong.push(format!("{}: the result is\n{said}\nbut the card expects\n{}", case.title, case.expect)),
         }
     }
     if let Some(path) = card.path.as_ref().filter(|_| updated != card.text) {

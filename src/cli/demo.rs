@@ -20,11 +20,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
     let Some(demo) = demo::find(name) else {
         let nearest = crate::nearest::closest(name, DEMOS.iter().map(|demo| demo.name));
         let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
-        return Err(Stop::usage(
-            format!("unknown demo {name:?}{hint}"),
-            format!("{} lists them", own("demo")),
-        )
-        .into());
+        return Err(Stop::usage(format!("unknown demo {name:?}{hint}"), format!("{} lists them", own("demo"))).into());
     };
     let scene = demo
         .scene(if args.cured { DemoState::After } else { DemoState::Before })

@@ -26,8 +26,8 @@ pub(super) enum Doubt {
 pub(super) fn doubts(evidence: &EvidenceArgs, cluster: &Cluster) -> Vec<Doubt> {
     let judged = cluster.at;
     let flag = evidence.at.filter(|at| cluster.time_source != TimeSource::Flag && *at != judged);
-    let aside = flag
-        .map(|at| Doubt::LeftAside(format!("--at {at} is ignored: the evidence was collected at {judged}")));
+    let aside =
+        flag.map(|at| Doubt::LeftAside(format!("--at {at} is ignored: the evidence was collected at {judged}")));
     let newest = newest(cluster).filter(|(newest, _)| newest.duration_since(judged) > APART);
     let early = newest.map(|(newest, what)| {
         Doubt::TooEarly(format!(
@@ -50,10 +50,7 @@ fn newest(cluster: &Cluster) -> Option<(Timestamp, String)> {
     all.into_iter().flatten().max()
 }
 
-fn newest_of_kind<K: Listed>(
-    cluster: &Cluster,
-    meta: fn(&K::Object) -> &Meta,
-) -> Option<(Timestamp, String)> {
+fn newest_of_kind<K: Listed>(cluster: &Cluster, meta: fn(&K::Object) -> &Meta) -> Option<(Timestamp, String)> {
     let objects = cluster.answer(&Item::List(K::KIND))?.objects::<K::Object>();
     // Of several, the first by name.
     let meta = objects.iter().map(meta).max_by_key(|meta| (meta.creation_timestamp, Reverse(meta.key())))?;

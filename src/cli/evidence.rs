@@ -155,8 +155,7 @@ pub(super) fn read(
         value_keys: Vec::new(),
     };
     let opened = way.opened.take();
-    if opened.is_none() && offline || !(evidence.nodes.is_empty() && evidence.diagnostics.is_empty() || live)
-    {
+    if opened.is_none() && offline || !(evidence.nodes.is_empty() && evidence.diagnostics.is_empty() || live) {
         super::interrupt::ends_with_a_document();
     }
     let nodes = nodes(evidence, verbosity)?;
@@ -178,8 +177,7 @@ pub(super) fn read(
     let rerun = rerun::rerun(evidence, way.connection);
     let reading = Reading { items: &items, options, verbosity, save, rerun };
     if !live && (nodes.is_some() || logs.is_some()) {
-        let source =
-            Layered::new(nodes.unwrap_or_default(), None).with_logs(logs).with_diagnostics(diagnostics);
+        let source = Layered::new(nodes.unwrap_or_default(), None).with_logs(logs).with_diagnostics(diagnostics);
         return finish(&reading, None, |saver, progress| run(&reading, &source, saver, progress));
     }
     super::live::read(&reading, way, Beside { nodes, logs, diagnostics })
@@ -191,8 +189,7 @@ fn cli_version(evidence: &EvidenceArgs, items: &mut BTreeSet<Item>) -> Result<Op
     Ok(match &evidence.linkerd_cli {
         Some(CliVersionArg::Version(version)) => Some(version.clone()),
         Some(CliVersionArg::Path(path)) if offline => {
-            let cause =
-                format!("--linkerd-cli {} would run a command, but --bundle runs none", path.display());
+            let cause = format!("--linkerd-cli {} would run a command, but --bundle runs none", path.display());
             return Err(Stop::usage(cause, "give the version instead: --linkerd-cli VERSION"));
         }
         Some(CliVersionArg::None) => {
@@ -347,14 +344,9 @@ pub(super) fn warn(warnings: &[String], verbosity: &Verbosity) {
 }
 
 fn load(error: LoadError) -> anyhow::Error {
-    let next =
-        format!("see {} for the formats of --bundle, --nodes, --logs and --diagnostics", own("check --help"));
-    if error.is_usage() {
-        Stop::usage(error.to_string(), next)
-    } else {
-        Stop::could_not_run(error.to_string(), next)
-    }
-    .into()
+    let next = format!("see {} for the formats of --bundle, --nodes, --logs and --diagnostics", own("check --help"));
+    if error.is_usage() { Stop::usage(error.to_string(), next) } else { Stop::could_not_run(error.to_string(), next) }
+        .into()
 }
 
 /// Opens the bundle to save to, reads, and closes it.
@@ -376,8 +368,7 @@ pub(super) fn finish(
     progress.done();
     let cluster = cluster.or_else(|| (origin.kind == "live").then(|| origin.name.clone()));
     let cli = collected.cluster.cli_version.as_ref().ok().map(ToString::to_string);
-    let closing =
-        ClosingEntries { rerun: reading.rerun.clone(), ..ClosingEntries::new(&collected, cluster, cli) };
+    let closing = ClosingEntries { rerun: reading.rerun.clone(), ..ClosingEntries::new(&collected, cluster, cli) };
     let save_trouble = own.and_then(|writer| writer.finish(closing.clone()).err().map(anyhow::Error::new));
     let rerun = reading.rerun.clone();
     Ok(Read { collected, origin, rerun, save_trouble, closing, pods_left: false })
@@ -395,7 +386,6 @@ fn run<S: Source>(
     saver: Option<&dyn Saver>,
     progress: &Progress,
 ) -> anyhow::Result<(Collected, Origin)> {
-    let collected =
-        futures::executor::block_on(collect(source, reading.items, &reading.options, saver, progress));
+    let collected = futures::executor::block_on(collect(source, reading.items, &reading.options, saver, progress));
     Ok((collected, source.origin()))
 }

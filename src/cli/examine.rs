@@ -54,9 +54,7 @@ const CHECKS_AT_LEAST: Duration = Duration::from_secs(10);
 /// The time limit of the checks of a run that began at that moment.
 pub(super) fn time_limit(began: Instant, timeout: Option<Duration>) -> Option<TimeLimit> {
     match timeout {
-        Some(timeout) => {
-            TimeLimit::from_start(began, timeout.max(began.elapsed().saturating_add(CHECKS_AT_LEAST)))
-        }
+        Some(timeout) => TimeLimit::from_start(began, timeout.max(began.elapsed().saturating_add(CHECKS_AT_LEAST))),
         None => TimeLimit::from_start(Instant::now(), CHECKS),
     }
 }
@@ -93,9 +91,7 @@ pub(super) fn judge(examination: &Examination<'_>) -> Report {
 pub(super) fn run_since(began: Instant) -> Run {
     let took = began.elapsed();
     Run {
-        started: jiff::Timestamp::now()
-            .checked_sub(jiff::SignedDuration::try_from(took).unwrap_or_default())
-            .ok(),
+        started: jiff::Timestamp::now().checked_sub(jiff::SignedDuration::try_from(took).unwrap_or_default()).ok(),
         milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         command: output::command(),
         folders: files::working_directory(),

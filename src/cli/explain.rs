@@ -43,9 +43,7 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
         ([check], PageFormat::Json) => render::explain::json(check),
         // Several checks cover the row, so list them.
         (several, PageFormat::Text) => render::list::table(several, output::width()),
-        (several, PageFormat::Markdown) => {
-            several.iter().map(|check| render::explain::markdown(check)).collect()
-        }
+        (several, PageFormat::Markdown) => several.iter().map(|check| render::explain::markdown(check)).collect(),
         (several, PageFormat::Json) => render::list::json(several),
     };
     output::print(&text)
@@ -99,8 +97,7 @@ fn of_text(text: &str, form: PageFormat) -> anyhow::Result<u8> {
         return output::print(&of_defect(text.trim(), form)?);
     }
     if explained.meanings.is_empty() {
-        let is_word =
-            !text.trim().is_empty() && !text.trim().contains(|c: char| c.is_whitespace() || c == ':');
+        let is_word = !text.trim().is_empty() && !text.trim().contains(|c: char| c.is_whitespace() || c == ':');
         return Err(if is_word { unknown(text.trim()) } else { unrecognized(text) }.into());
     }
     output::print(&match form {

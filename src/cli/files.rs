@@ -15,8 +15,7 @@ use super::values::{LogsArg, NodesArg};
 pub(super) fn working_directory() -> Vec<String> {
     let Ok(here) = std::env::current_dir() else { return Vec::new() };
     let typed = std::env::var_os("PWD").map(PathBuf::from);
-    let typed =
-        typed.filter(|typed| *typed != here && fs::canonicalize(typed).is_ok_and(|real| real == here));
+    let typed = typed.filter(|typed| *typed != here && fs::canonicalize(typed).is_ok_and(|real| real == here));
     std::iter::once(here).chain(typed).map(|path| path.display().to_string()).collect()
 }
 
@@ -44,8 +43,7 @@ pub(super) fn reject_overwriting(
     let read: Vec<Used<'_>> = evidence.map(inputs).unwrap_or_default();
     for (at, one) in written.iter().enumerate() {
         let places = FileIdentity::from_path(one.path);
-        let other =
-            written[..at].iter().find(|other| FileIdentity::from_path(other.path).is_one_with(&places));
+        let other = written[..at].iter().find(|other| FileIdentity::from_path(other.path).is_one_with(&places));
         if let Some(other) = other {
             let cause = format!("{} and {} write to the same file", other.flag, one.flag);
             return Err(Stop::usage(cause, "use a different file for each"));
@@ -80,15 +78,13 @@ pub(super) fn not_there(flag: &str, path: &Path, force: bool) -> Result<(), Stop
     if force || !fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_dir()) {
         return Ok(());
     }
-    let cause =
-        format!("{flag} {}: the file already exists, and evidence is not overwritten", path.display());
+    let cause = format!("{flag} {}: the file already exists, and evidence is not overwritten", path.display());
     Err(Stop::usage(cause, "name another file, or overwrite it with --force"))
 }
 
 fn inputs(evidence: &EvidenceArgs) -> Vec<Used<'_>> {
     let is_stdin = |path: &Path| path.as_os_str() == "-";
-    let bundles =
-        evidence.bundle.iter().map(|path| Used { flag: format!("--bundle {}", path.display()), path });
+    let bundles = evidence.bundle.iter().map(|path| Used { flag: format!("--bundle {}", path.display()), path });
     let nodes = evidence.nodes.iter().map(|nodes| {
         let (NodesArg::One { path, .. } | NodesArg::Folder(path)) = nodes;
         Used { flag: format!("--nodes {}", path.display()), path }
@@ -97,10 +93,8 @@ fn inputs(evidence: &EvidenceArgs) -> Vec<Used<'_>> {
         LogsArg::File(_, path) => Some(Used { flag: format!("--logs {}", path.display()), path }),
         LogsArg::Live => None,
     });
-    let diagnostics = evidence
-        .diagnostics
-        .iter()
-        .map(|given| Used { flag: format!("--diagnostics {given}"), path: &given.path });
+    let diagnostics =
+        evidence.diagnostics.iter().map(|given| Used { flag: format!("--diagnostics {given}"), path: &given.path });
     let prometheus = [
         ("--prometheus-token-file", &evidence.prometheus.prometheus_token_file),
         ("--prometheus-ca", &evidence.prometheus.prometheus_ca),
@@ -109,13 +103,7 @@ fn inputs(evidence: &EvidenceArgs) -> Vec<Used<'_>> {
         let path = path.as_deref()?;
         Some(Used { flag: format!("{flag} {}", path.display()), path })
     });
-    bundles
-        .chain(nodes)
-        .chain(logs)
-        .chain(diagnostics)
-        .chain(prometheus)
-        .filter(|used| !is_stdin(used.path))
-        .collect()
+    bundles.chain(nodes).chain(logs).chain(diagnostics).chain(prometheus).filter(|used| !is_stdin(used.path)).collect()
 }
 
 /// Identity of a file: its resolved path, and its device and inode.
@@ -237,12 +225,8 @@ fn replacement_advice(kind: ErrorKind) -> &'static str {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "free space on its file system, and run again; the file is unchanged"
         }
-        ErrorKind::FileTooLarge => {
-            "raise the limit of the file size (ulimit -f), and run again; the file is unchanged"
-        }
-        ErrorKind::ReadOnlyFilesystem => {
-            "mount the file system for writing, or edit a copy; the file is unchanged"
-        }
+        ErrorKind::FileTooLarge => "raise the limit of the file size (ulimit -f), and run again; the file is unchanged",
+        ErrorKind::ReadOnlyFilesystem => "mount the file system for writing, or edit a copy; the file is unchanged",
         ErrorKind::PermissionDenied => {
             "run as the owner of the file, with permission to write it and its folder; the file is unchanged"
         }
@@ -366,14 +350,8 @@ mod tests {
                 "{one:?} {other:?}"
             );
         }
-        assert!(
-            reject_overwriting(&outputs(&[&at("new"), &at("other")]), Some(("--save", &at("a"))), None)
-                .is_ok()
-        );
-        assert!(
-            reject_overwriting(&outputs(&[Path::new("/dev/null"), Path::new("/dev/null")]), None, None)
-                .is_ok()
-        );
+        assert!(reject_overwriting(&outputs(&[&at("new"), &at("other")]), Some(("--save", &at("a"))), None).is_ok());
+        assert!(reject_overwriting(&outputs(&[Path::new("/dev/null"), Path::new("/dev/null")]), None, None).is_ok());
     }
 
     #[test]
@@ -415,13 +393,11 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         fs::write(at("a"), "before").expect("written");
         fs::create_dir(at("b")).expect("made");
-        let stop =
-            replace_all([(at("a").as_path(), "after"), (at("b").as_path(), "after")]).expect_err("a folder");
+        let stop = replace_all([(at("a").as_path(), "after"), (at("b").as_path(), "after")]).expect_err("a folder");
         assert!(stop.cause.contains("/b: "), "{}", stop.cause);
         assert_eq!(fs::read_to_string(at("a")).expect("read"), "before");
         assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 2, "nothing is left behind");
-        let full =
-            replacement_advice(io::Error::from_raw_os_error(rustix::io::Errno::NOSPC.raw_os_error()).kind());
+        let full = replacement_advice(io::Error::from_raw_os_error(rustix::io::Errno::NOSPC.raw_os_error()).kind());
         assert!(full.starts_with("free space"), "{full}");
     }
 

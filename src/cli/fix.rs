@@ -53,8 +53,7 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
 /// Prints the plan of a saved report.
 fn of_report(args: &Fix, path: &Path) -> anyhow::Result<u8> {
     let evidence = &args.evidence;
-    let selects =
-        !args.selection.only.is_empty() || !args.selection.skip.is_empty() || !args.namespace.is_empty();
+    let selects = !args.selection.only.is_empty() || !args.selection.skip.is_empty() || !args.namespace.is_empty();
     if selects || !evidence.bundle.is_empty() || !evidence.nodes.is_empty() || !evidence.logs.is_empty() {
         let cause = format!("{} is a saved report, whose checks have run", path.display());
         let next = "leave out --only, --skip, -n, --bundle, --nodes and --logs, or give the bundle";

@@ -131,18 +131,14 @@ pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
     }
     if let Some(save) = args.save.as_deref().filter(|save| !is_named(save)) {
         let next = format!("use {CLUSTER} in the name: --save bundles/{CLUSTER}.tar.gz");
-        return Err(Stop::usage(
-            format!("--save {} would contain only one of several clusters", save.display()),
-            next,
-        ));
+        return Err(Stop::usage(format!("--save {} would contain only one of several clusters", save.display()), next));
     }
     for one in &args.report.output {
         let of_each = one.file.as_deref().is_some_and(is_named);
         if !of_each && !matches!(one.format, Format::Table | Format::Json) {
             let word = one.format.label();
-            let next = format!(
-                "write one per cluster: -o {word}=reports/{CLUSTER}.{word}; the summary is a table or json"
-            );
+            let next =
+                format!("write one per cluster: -o {word}=reports/{CLUSTER}.{word}; the summary is a table or json");
             return Err(Stop::usage(format!("-o {word} is the report of one cluster"), next));
         }
     }
@@ -180,14 +176,10 @@ fn members(args: &Check) -> Result<Vec<FleetMember>, Stop> {
                 true => contexts(args.connection.kubeconfig.as_deref())?,
                 false => args.connection.context.clone(),
             };
-            names
-                .into_iter()
-                .map(|name| FleetMember { name: name.clone(), how: How::Context(name) })
-                .collect()
+            names.into_iter().map(|name| FleetMember { name: name.clone(), how: How::Context(name) }).collect()
         }
     };
-    let twice =
-        asked.iter().enumerate().find(|(at, one)| asked[..*at].iter().any(|other| other.name == one.name));
+    let twice = asked.iter().enumerate().find(|(at, one)| asked[..*at].iter().any(|other| other.name == one.name));
     if let Some((_, one)) = twice {
         return Err(Stop::usage(format!("{} is named twice", one.name), "name each cluster once"));
     }
@@ -259,12 +251,8 @@ fn judge(args: &Check, asked: &FleetMember, folder: &Path, at: usize) -> (Member
         How::Bundle(path) => own.evidence.bundle = vec![path.clone()],
         How::Missing(folder) => {
             let cause = format!("{} contains no bundle of it", folder.display());
-            let next =
-                Some("see the log of the collecting job, and verify that its kubeconfig exists".to_owned());
-            return (
-                Member { name: asked.name.clone(), outcome: ClusterOutcome::Failed { cause, next } },
-                None,
-            );
+            let next = Some("see the log of the collecting job, and verify that its kubeconfig exists".to_owned());
+            return (Member { name: asked.name.clone(), outcome: ClusterOutcome::Failed { cause, next } }, None);
         }
     }
     let report = folder.join(format!("{at}.json"));
@@ -273,8 +261,7 @@ fn judge(args: &Check, asked: &FleetMember, folder: &Path, at: usize) -> (Member
         let path = one.file.as_deref().filter(|path| is_named(path))?;
         Some(Output { format: one.format, file: Some(named(path)) })
     });
-    own.report.output =
-        of_each.chain([Output { format: Format::Json, file: Some(report.clone()) }]).collect();
+    own.report.output = of_each.chain([Output { format: Format::Json, file: Some(report.clone()) }]).collect();
     own.save = args.save.as_deref().map(named);
     own.verbosity.quiet = true;
     own.verbosity.verbose = 0;
@@ -286,25 +273,24 @@ fn judge(args: &Check, asked: &FleetMember, folder: &Path, at: usize) -> (Member
         let outcome = ClusterOutcome::Failed { cause: error.to_string(), next: None };
         return (Member { name: asked.name.clone(), outcome }, None);
     }
-    let outcome =
-        match check::one(&own, Some(&mut |cluster: &Cluster| end = Some(End::from_cluster(cluster)))) {
-            Ok(_) => match verify::read(&report, "check") {
-                Ok(document) => match args.fleet.max_age.and_then(|most| too_old(&document, most)) {
-                    None => ClusterOutcome::Judged(Box::new(document)),
-                    Some(cause) => {
-                        end = None;
-                        let next = "see why no newer bundle was collected";
-                        ClusterOutcome::Failed { cause, next: Some(next.to_owned()) }
-                    }
-                },
-                Err(stop) => ClusterOutcome::Failed { cause: stop.to_string(), next: stop.next.clone() },
+    let outcome = match check::one(&own, Some(&mut |cluster: &Cluster| end = Some(End::from_cluster(cluster)))) {
+        Ok(_) => match verify::read(&report, "check") {
+            Ok(document) => match args.fleet.max_age.and_then(|most| too_old(&document, most)) {
+                None => ClusterOutcome::Judged(Box::new(document)),
+                Some(cause) => {
+                    end = None;
+                    let next = "see why no newer bundle was collected";
+                    ClusterOutcome::Failed { cause, next: Some(next.to_owned()) }
+                }
             },
-            Err(error) => {
-                let stop = error.downcast_ref::<Stop>();
-                let cause = crate::redact::text(&format!("{error:#}")).into_owned();
-                ClusterOutcome::Failed { cause, next: stop.and_then(|stop| stop.next.clone()) }
-            }
-        };
+            Err(stop) => ClusterOutcome::Failed { cause: stop.to_string(), next: stop.next.clone() },
+        },
+        Err(error) => {
+            let stop = error.downcast_ref::<Stop>();
+            let cause = crate::redact::text(&format!("{error:#}")).into_owned();
+            ClusterOutcome::Failed { cause, next: stop.and_then(|stop| stop.next.clone()) }
+        }
+    };
     (Member { name: asked.name.clone(), outcome }, end)
 }
 
@@ -327,9 +313,5 @@ fn same(known: &[(String, End)]) -> Vec<Vec<String>> {
     for (name, end) in known {
         by_uid.entry(end.uid().unwrap_or_default()).or_default().push(name.clone());
     }
-    by_uid
-        .into_iter()
-        .filter(|(uid, names)| !uid.is_empty() && names.len() > 1)
-        .map(|(_, names)| names)
-        .collect()
+    by_uid.into_iter().filter(|(uid, names)| !uid.is_empty() && names.len() > 1).map(|(_, names)| names).collect()
 }

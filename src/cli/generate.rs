@@ -13,9 +13,7 @@ use crate::command::meshdoctor;
 use crate::exit;
 use crate::finding::{Severity, When};
 use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, reach_items};
-use crate::inspect::policy_manifests::{
-    Comparison, Manifests, Mode, NotGenerated, absent_clients, compare, generate,
-};
+use crate::inspect::policy_manifests::{Comparison, Manifests, Mode, NotGenerated, absent_clients, compare, generate};
 use crate::inspect::reach::Mesh;
 use crate::inspect::sync::{self, Sync};
 use crate::item::{EXTENSION_LABEL, Item, Kind};
@@ -54,8 +52,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let mut all: Vec<(String, Manifests)> = Vec::new();
     let mut set = Set::default();
     for namespace in &namespaces {
-        let manifests =
-            generate(&today.cluster, &evidence, sync.as_ref(), namespace, mode).map_err(unsupported)?;
+        let manifests = generate(&today.cluster, &evidence, sync.as_ref(), namespace, mode).map_err(unsupported)?;
         for (kind, object) in manifests.ports.iter().flat_map(|port| &port.objects) {
             set.put(*kind, object.clone());
         }
@@ -69,8 +66,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let source = Change::new(&kept.again, &set, knowledge, today.cluster.at);
     let then = collect_now(&source, &items, &options(today), None);
     let clients = clients(today);
-    let mut compared =
-        compared(&mesh(today, evidence)?, &mesh(&then, policies(&then)?)?, &namespaces, &clients);
+    let mut compared = compared(&mesh(today, evidence)?, &mesh(&then, policies(&then)?)?, &namespaces, &clients);
     if mode == Mode::Enforce {
         compared.absent = absent_clients(&today.cluster, &all, &today.cluster.namespaces.control_plane);
     }
@@ -117,8 +113,7 @@ fn judged(
 }
 
 /// Kinds of objects with which the API server becomes a client.
-const CALLERS: [Kind; 3] =
-    [Kind::ValidatingWebhookConfiguration, Kind::MutatingWebhookConfiguration, Kind::APIService];
+const CALLERS: [Kind; 3] = [Kind::ValidatingWebhookConfiguration, Kind::MutatingWebhookConfiguration, Kind::APIService];
 
 /// The namespaces of the command line.
 fn namespaces(args: &Policy) -> anyhow::Result<Vec<String>> {
@@ -138,8 +133,7 @@ fn unsupported(why: NotGenerated) -> anyhow::Error {
     match why {
         NotGenerated::NoAudit => {
             let cause = "the installed release has no audit policy (Servers of v1beta3, Linkerd 2.16)";
-            let next =
-                "upgrade first, or add --enforce for policies that deny every client that they do not name";
+            let next = "upgrade first, or add --enforce for policies that deny every client that they do not name";
             Stop::usage(cause, next).into()
         }
     }
@@ -159,16 +153,14 @@ fn options(today: &Collected) -> Options {
 fn refuse_own(today: &Collected, namespaces: &[String]) -> anyhow::Result<()> {
     let answer = today.cluster.answer(&Item::List(Kind::Namespace));
     let all: &[Namespace] = answer.map_or(&[][..], |answer| answer.objects());
-    let is_extension = |name: &str| {
-        all.iter().any(|one| one.metadata.name == name && one.metadata.label(EXTENSION_LABEL).is_some())
-    };
+    let is_extension =
+        |name: &str| all.iter().any(|one| one.metadata.name == name && one.metadata.label(EXTENSION_LABEL).is_some());
     let own = &today.cluster.namespaces;
     let is_own = |name: &&String| **name == own.control_plane || **name == own.cni || is_extension(name);
     match namespaces.iter().find(is_own) {
         Some(name) => {
             let cause = format!("--generate is not for {name}, which holds a part of Linkerd");
-            let next =
-                "name the namespaces of your applications: Linkerd's charts have the policies of its parts";
+            let next = "name the namespaces of your applications: Linkerd's charts have the policies of its parts";
             Err(Stop::usage(cause, next).into())
         }
         None => Ok(()),

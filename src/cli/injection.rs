@@ -43,11 +43,8 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
         }
     };
     output::print(&text)?;
-    let gaps: Vec<Missing> = templates
-        .gaps
-        .iter()
-        .map(|(kind, why)| Missing::whole(Request::new(Item::List(*kind)), why.clone()))
-        .collect();
+    let gaps: Vec<Missing> =
+        templates.gaps.iter().map(|(kind, why)| Missing::whole(Request::new(Item::List(*kind)), why.clone())).collect();
     let gaps = super::policy::gaps(&gaps, &super::rerun::connection(&args.connection));
     if answers.iter().any(|answer| answer.fault.is_some()) {
         return Ok(exit::FINDINGS);
@@ -58,15 +55,10 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
 }
 
 /// The workloads, and the errors of the cluster that keep their pods from being injected, if a cluster is read.
-fn templates(
-    args: &Injection,
-    knowledge: &Knowledge,
-) -> anyhow::Result<(Templates, Option<InjectionFaults>)> {
+fn templates(args: &Injection, knowledge: &Knowledge) -> anyhow::Result<(Templates, Option<InjectionFaults>)> {
     let mut given = match args.manifests.is_empty() {
         true => None,
-        false => {
-            Some(change::read_change(&args.manifests, &args.evidence, args.into.clone(), &args.verbosity)?)
-        }
+        false => Some(change::read_change(&args.manifests, &args.evidence, args.into.clone(), &args.verbosity)?),
     };
     let set = match &given {
         None => Set::default(),
@@ -99,8 +91,7 @@ fn templates(
 fn named_as_written(mut templates: Templates, places: Option<&Places>) -> Templates {
     for template in &mut templates.all {
         let kind = template.kind.info().kind;
-        let written =
-            places.and_then(|places| places.written_kind(kind, &template.namespace, &template.name));
+        let written = places.and_then(|places| places.written_kind(kind, &template.namespace, &template.name));
         if let Some(written) = written {
             template.written_kind = Some(written.to_owned());
         }

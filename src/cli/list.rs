@@ -14,9 +14,8 @@ pub(super) fn run(args: &List) -> anyhow::Result<u8> {
         return defects(args);
     }
     let policy = Policy { only: [args.only.as_slice(), &args.also].concat(), ..Policy::default() };
-    let checks = policy
-        .of_all_modes()
-        .map_err(|e| Stop::usage(e.to_string(), format!("{} lists all checks", own("list"))))?;
+    let checks =
+        policy.of_all_modes().map_err(|e| Stop::usage(e.to_string(), format!("{} lists all checks", own("list"))))?;
     let text = match args.output {
         ListFormat::Table => render::list::table(&checks, output::width()),
         ListFormat::Name => checks.iter().map(|check| format!("{}\n", check.id)).collect(),
@@ -34,9 +33,7 @@ fn defects(args: &List) -> anyhow::Result<u8> {
     };
     let text = match args.output {
         ListFormat::Table => render::defects::table(knowledge, output::look()),
-        ListFormat::Name => {
-            knowledge.known_defects().rows().iter().map(|row| format!("{}\n", row.id)).collect()
-        }
+        ListFormat::Name => knowledge.known_defects().rows().iter().map(|row| format!("{}\n", row.id)).collect(),
         ListFormat::Json => render::defects::json(knowledge),
     };
     output::print(&text)

@@ -60,8 +60,7 @@ mod connected {
     use crate::source::diagnostics::Diagnostics;
     use crate::source::layered::Layered;
     use crate::source::live::{
-        Cli, Connect, ConnectionOverrides, Done, Live, Prometheus, PrometheusAddress, PublishError,
-        WantedPods,
+        Cli, Connect, ConnectionOverrides, Done, Live, Prometheus, PrometheusAddress, PublishError, WantedPods,
     };
     use crate::source::logs::Logs;
 
@@ -88,12 +87,8 @@ mod connected {
                     let mut nodes = nodes;
                     if let (Some(settings), Some(flags)) = (&settings, way.node_pods) {
                         let plan = node_pods::plan(&live, settings, &mut signals).await?;
-                        let asking = node_pods::Asking {
-                            live: &live,
-                            plan: &plan,
-                            flags,
-                            verbosity: reading.verbosity,
-                        };
+                        let asking =
+                            node_pods::Asking { live: &live, plan: &plan, flags, verbosity: reading.verbosity };
                         let (read, left) = asking.read(limit, nodes, &mut signals).await?;
                         warn(read.warnings(), reading.verbosity);
                         pods_left = !left.is_empty();
@@ -108,14 +103,11 @@ mod connected {
                     let (beside, later) = if asks { (None, Some(logs)) } else { (logs, None) };
                     let from = from.filter(|_| reading.items.contains(&Item::Diagnostics));
                     let (given, later_metrics) = match from {
-                        Some(from) => {
-                            (None, Some(LaterMetrics { from, namespaces: way.sampled, given: diagnostics }))
-                        }
+                        Some(from) => (None, Some(LaterMetrics { from, namespaces: way.sampled, given: diagnostics })),
                         None => (diagnostics, None),
                     };
                     let source = Layered::new(live, nodes).with_logs(beside).with_diagnostics(given);
-                    let reached =
-                        Reached { context: source.base().context(), server: source.base().server() };
+                    let reached = Reached { context: source.base().context(), server: source.base().server() };
                     let stops = |cluster: &Cluster| nothing_read::stop(cluster, &reached, way);
                     let later = Later { logs: later, metrics: later_metrics, stops: &stops };
                     let collecting = collect_in_turn(&source, reading, later, (saver, progress));
@@ -357,11 +349,7 @@ mod connected {
         Signals::listen().context("cannot listen for signals")
     }
 
-    async fn connect(
-        way: &EvidenceSource<'_>,
-        began: Instant,
-        signals: &mut Signals,
-    ) -> anyhow::Result<Live> {
+    async fn connect(way: &EvidenceSource<'_>, began: Instant, signals: &mut Signals) -> anyhow::Result<Live> {
         let connection = way.connection;
         if let [_, _, ..] = connection.context.as_slice() {
             return Err(Stop::usage(
@@ -397,8 +385,7 @@ mod connected {
         };
         live.map(|live| live.with_probes(connection.probe)).map_err(|error| {
             let (cause, next) = (error.to_string(), error.next_step());
-            let stop =
-                if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) };
+            let stop = if error.is_usage() { Stop::usage(cause, next) } else { Stop::could_not_run(cause, next) };
             Stop { was_asked: error.had_client(), ..stop }.into()
         })
     }

@@ -51,14 +51,13 @@ fn changes_others(step: &Step, subjects: &[Subject]) -> bool {
         return false;
     };
     let is_subject = |kind: &str, name: &str| {
-        subjects.iter().any(|subject| {
-            matches!(subject, Subject::Object { kind: own, name: of, .. } if own == kind && of == name)
-        })
+        subjects
+            .iter()
+            .any(|subject| matches!(subject, Subject::Object { kind: own, name: of, .. } if own == kind && of == name))
     };
     let is_other = |action: &Action| match action {
         Action::Edit { target, .. } => {
-            !target.names.is_empty()
-                && !target.names.iter().any(|name| is_subject(target.kind.info().kind, name))
+            !target.names.is_empty() && !target.names.iter().any(|name| is_subject(target.kind.info().kind, name))
         }
         Action::Create(..) => true,
         Action::Observe | Action::Restart(_) | Action::Delete { .. } => false,
@@ -66,12 +65,7 @@ fn changes_others(step: &Step, subjects: &[Subject]) -> bool {
     !actions.is_empty() && actions.iter().all(is_other)
 }
 
-fn in_files(
-    steps: Vec<Step>,
-    places: &str,
-    is_elsewhere: impl Fn(&Step) -> bool,
-    verify: Option<Command>,
-) -> Remedy {
+fn in_files(steps: Vec<Step>, places: &str, is_elsewhere: impl Fn(&Step) -> bool, verify: Option<Command>) -> Remedy {
     let mut kept: Vec<Step> = Vec::new();
     let mut is_placed = false;
     for step in steps {
@@ -113,8 +107,7 @@ fn as_edit(step: Step) -> Option<Step> {
     let applies = |line: &String| [" | kubectl ", " replace "].iter().all(|words| line.contains(words));
     const OF_CLUSTERS: [&str; 5] = [" get ", " describe ", " logs ", " rollout ", " delete pod"];
     // Other lines of such a step make something, such as a certificate.
-    let is_of_clusters =
-        |line: &String| OF_CLUSTERS.iter().any(|words| line.contains(words)) && !applies(line);
+    let is_of_clusters = |line: &String| OF_CLUSTERS.iter().any(|words| line.contains(words)) && !applies(line);
     if lines.iter().all(is_of_clusters) {
         return None;
     }

@@ -137,8 +137,7 @@ fn usage(words: &[OsString], error: clap::Error) -> u8 {
         return exit::FINE;
     }
     // clap repeats unknown words.
-    let cleaned: Vec<OsString> =
-        words.iter().map(|word| OsString::from(&*clean(&word.to_string_lossy()))).collect();
+    let cleaned: Vec<OsString> = words.iter().map(|word| OsString::from(&*clean(&word.to_string_lossy()))).collect();
     let error = if cleaned == words { error } else { role::parse(&cleaned).err().unwrap_or(error) };
     if let Some((cause, next)) = role::refusal(&error) {
         return stopped(words, &Stop::usage(cause, next).into());

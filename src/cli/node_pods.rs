@@ -39,19 +39,11 @@ pub(super) fn settings(flags: &NodePods) -> Result<NodePodSettings, Stop> {
             "review the pods with --dry-run, then confirm with --yes",
         ));
     }
-    Ok(NodePodSettings {
-        nodes: flags.node.clone(),
-        image: image.to_owned(),
-        namespace: flags.node_namespace.clone(),
-    })
+    Ok(NodePodSettings { nodes: flags.node.clone(), image: image.to_owned(), namespace: flags.node_namespace.clone() })
 }
 
 /// Finds out which pods would be created. Nothing is created, so it can be interrupted.
-pub(super) async fn plan(
-    live: &Live,
-    settings: &NodePodSettings,
-    signals: &mut Signals,
-) -> anyhow::Result<Plan> {
+pub(super) async fn plan(live: &Live, settings: &NodePodSettings, signals: &mut Signals) -> anyhow::Result<Plan> {
     tokio::select! {
         plan = live.plan_node_pods(settings) => plan.map_err(|error| stop(&error).into()),
         () = signals.next() => Err(interrupted().into()),
@@ -180,10 +172,7 @@ fn shown(plan: &Plan, live: &Live) -> Vec<String> {
         row("leaves out", format!("{node}: {why}"));
     }
     if !plan.abandoned.is_empty() {
-        row(
-            "removes",
-            format!("{} of an earlier run: {}", pods(plan.abandoned.len()), names(&plan.abandoned)),
-        );
+        row("removes", format!("{} of an earlier run: {}", pods(plan.abandoned.len()), names(&plan.abandoned)));
     }
     if !plan.running.is_empty() {
         row(
@@ -207,8 +196,7 @@ fn pods(count: usize) -> String {
 }
 
 fn names(others: &[ForeignPod]) -> String {
-    let names: Vec<String> =
-        others.iter().map(|other| format!("{}/{}", other.namespace, other.name)).collect();
+    let names: Vec<String> = others.iter().map(|other| format!("{}/{}", other.namespace, other.name)).collect();
     some(names.iter().map(String::as_str))
 }
 
@@ -243,9 +231,7 @@ fn report(gathered: &Gathered, verbosity: &Verbosity) {
         }
         if !gathered.running.is_empty() {
             let others = names(&gathered.running);
-            print_line(&format!(
-                "kept, from another run: {others}; a later run deletes them if that run has ended"
-            ));
+            print_line(&format!("kept, from another run: {others}; a later run deletes them if that run has ended"));
         }
     }
     for left in &gathered.left {

@@ -76,9 +76,8 @@ mod linux {
             (Some(path), Some(form)) => (path.to_owned(), form),
             _ => {
                 let path = PathBuf::from(format!("{node}.tar.gz"));
-                let form = save::ready(&path).map_err(|error| {
-                    Stop::usage(error.to_string(), "give a writable path: -o FILE.tar.gz")
-                })?;
+                let form = save::ready(&path)
+                    .map_err(|error| Stop::usage(error.to_string(), "give a writable path: -o FILE.tar.gz"))?;
                 files::not_there("-o", &path, args.force)?;
                 (path, form)
             }

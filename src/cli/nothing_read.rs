@@ -26,9 +26,8 @@ pub(super) fn stop(cluster: &Cluster, reached: &Reached<'_>, way: &EvidenceSourc
         || (!evidence.logs.is_empty() && !asks_for_logs(evidence))
         || way.node_pods.is_some()
         || cluster.nodes.is_ok();
-    let is_read = |(item, answer): (&Item, &Answer)| {
-        matches!(item, Item::List(_) | Item::Named { .. }) && answer.count() > 0
-    };
+    let is_read =
+        |(item, answer): (&Item, &Answer)| matches!(item, Item::List(_) | Item::Named { .. }) && answer.count() > 0;
     if has_other || cluster.answers().any(is_read) {
         return None;
     }
@@ -73,9 +72,7 @@ fn unread(cluster: &Cluster) -> Option<Vec<Missing>> {
         match &answer.fetched {
             // Other kinds may still be served.
             Fetched::Missing { reason: Why::NotServed } => {}
-            Fetched::Missing { reason } => {
-                missing.push(Missing::whole(answer.request.clone(), reason.clone()))
-            }
+            Fetched::Missing { reason } => missing.push(Missing::whole(answer.request.clone(), reason.clone())),
             Fetched::Complete | Fetched::Partial { .. } => return None,
         }
     }

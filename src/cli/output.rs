@@ -23,9 +23,8 @@ pub(super) const WIDTH: usize = 100;
 /// The width to write for, in columns: `COLUMNS`, else the terminal's, else 100.
 pub(super) fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|c| c.trim().parse::<usize>().ok());
-    let terminal = || {
-        io::stdout().is_terminal().then(terminal_size::terminal_size).flatten().map(|(w, _)| usize::from(w.0))
-    };
+    let terminal =
+        || io::stdout().is_terminal().then(terminal_size::terminal_size).flatten().map(|(w, _)| usize::from(w.0));
     columns.or_else(terminal).unwrap_or(WIDTH).clamp(40, 400)
 }
 
@@ -75,9 +74,7 @@ pub(super) fn print(text: &str) -> anyhow::Result<u8> {
     if keep(|captured| captured.out.push_str(text)).is_some() {
         return Ok(exit::FINE);
     }
-    quiet_on_broken_pipe(
-        anstream::stdout().write_all(text.as_bytes()).and_then(|()| anstream::stdout().flush()),
-    )?;
+    quiet_on_broken_pipe(anstream::stdout().write_all(text.as_bytes()).and_then(|()| anstream::stdout().flush()))?;
     Ok(exit::FINE)
 }
 
@@ -135,9 +132,7 @@ pub(super) fn write(
             Some(path) => {
                 let text = text(output.format, Look { width: WIDTH, colour: false, verbose, coverage });
                 match files::write(path, &text) {
-                    Err(error) => {
-                        unwritten.push(format!("cannot write the report to {}: {error}", path.display()))
-                    }
+                    Err(error) => unwritten.push(format!("cannot write the report to {}: {error}", path.display())),
                     Ok(()) if quiet => {}
                     Ok(()) => print_line(&format!("wrote {}", path.display())),
                 }
@@ -256,8 +251,7 @@ fn shown(words: impl Iterator<Item = String>) -> Vec<String> {
 /// Writes a valid document for a run without a report, if the command line requests one.
 pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Option<&Stop>) {
     if let Some(schema) = answer_schema(words) {
-        let errors: Vec<&str> =
-            [message].into_iter().chain(stop.and_then(|stop| stop.next.as_deref())).collect();
+        let errors: Vec<&str> = [message].into_iter().chain(stop.and_then(|stop| stop.next.as_deref())).collect();
         let document = serde_json::json!({"schema": schema, "status": status, "errors": errors});
         let text = match values_of_output(words.iter().filter_map(|word| word.to_str())).pop() {
             Some("yaml") => render::yaml::document(&document),
@@ -359,9 +353,6 @@ mod tests {
         // A repeated flag is an error, but its value is still a token.
         let line = "check --token opaque --token=opaque --token --token opaque -n shop";
         let shown = shown(line.split(' ').map(str::to_owned));
-        assert_eq!(
-            shown.join(" "),
-            "check --token REDACTED --token=REDACTED --token REDACTED REDACTED -n shop"
-        );
+        assert_eq!(shown.join(" "), "check --token REDACTED --token=REDACTED --token REDACTED REDACTED -n shop");
     }
 }

@@ -35,15 +35,12 @@ pub(super) fn in_file_name(name: &str) -> String {
 pub(super) fn one(args: &Check) -> Result<Check, Stop> {
     let mut own = args.clone();
     let outputs = own.report.output.iter_mut().filter_map(|output| output.file.as_mut());
-    let mut files: Vec<&mut PathBuf> =
-        outputs.chain(own.save.as_mut()).filter(|path| is_named(path)).collect();
+    let mut files: Vec<&mut PathBuf> = outputs.chain(own.save.as_mut()).filter(|path| is_named(path)).collect();
     let Some(first) = files.first() else { return Ok(own) };
     let name = name(args).ok_or_else(|| {
         Stop::usage(
             format!("{}: the cluster has no name before it is read", first.display()),
-            format!(
-                "remove {CLUSTER} from the name, or name the cluster with --context NAME or --bundle FILE"
-            ),
+            format!("remove {CLUSTER} from the name, or name the cluster with --context NAME or --bundle FILE"),
         )
     })?;
     for path in &mut files {

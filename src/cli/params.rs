@@ -51,18 +51,12 @@ fn other_kind(value: &serde_json::Value, written: ValueForm) -> Option<&'static 
 }
 
 /// One parameter: its check and value, or the error and the next step.
-pub(super) fn one(
-    check: &str,
-    name: &str,
-    value: &str,
-) -> Result<(&'static str, serde_json::Value), (String, String)> {
+pub(super) fn one(check: &str, name: &str, value: &str) -> Result<(&'static str, serde_json::Value), (String, String)> {
     let found = checks::find(check).ok_or_else(|| {
         let near = closest(check, checks::all().map(|check| check.id));
         let perhaps = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         (format!("unknown check {check}{perhaps}"), format!("{} lists all checks", own("list")))
     })?;
-    let read = found
-        .parameter(name, value)
-        .map_err(|why| (format!("{check}: {why}"), shows_parameters(found.id)))?;
+    let read = found.parameter(name, value).map_err(|why| (format!("{check}: {why}"), shows_parameters(found.id)))?;
     Ok((found.id, read))
 }

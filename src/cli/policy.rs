@@ -36,13 +36,11 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let way = EvidenceSource::new(&args.evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &policy_items(), Save::No)?;
     let cluster = &read.collected.cluster;
-    let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
-        .map_err(|(trouble, gaps)| unreadable(&trouble, &gaps))?;
+    let policies =
+        PolicyEvidence::read(cluster, Knowledge::embedded()).map_err(|(trouble, gaps)| unreadable(&trouble, &gaps))?;
     let targets = inspected::resolved(&policies, &args.targets());
     if let [lost, ..] = inspected::lost(&policies, &targets).as_slice() {
-        let near = inspected::near(&policies, lost)
-            .map(|near| format!("; did you mean {near}?"))
-            .unwrap_or_default();
+        let near = inspected::near(&policies, lost).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         let within = if lost.workload.is_none() { "in namespace " } else { "" };
         let cause = format!("no pod, workload or ExternalWorkload {within}{lost} exists{near}");
         let next = match lost.workload {

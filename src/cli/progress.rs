@@ -131,10 +131,7 @@ impl Observer for Progress {
                 let end = match fetched {
                     Fetched::Complete => String::new(),
                     Fetched::Partial { reasons } => {
-                        format!(
-                            "  incomplete: {}",
-                            reasons.first().map(ToString::to_string).unwrap_or_default()
-                        )
+                        format!("  incomplete: {}", reasons.first().map(ToString::to_string).unwrap_or_default())
                     }
                     Fetched::Missing { reason } => format!("  {reason}"),
                 };

@@ -73,9 +73,7 @@ mod tests {
         for url in ["https://p.example", "http://localhost:9090", "http://127.0.0.1/x", "http://[::1]:9090"] {
             assert!(is_private(url), "{url}");
         }
-        for url in
-            ["http://p.example", "http://localhost.example:9090", "http://10.0.0.1", "http://127.0.0.1.x"]
-        {
+        for url in ["http://p.example", "http://localhost.example:9090", "http://10.0.0.1", "http://127.0.0.1.x"] {
             assert!(!is_private(url), "{url}");
         }
     }

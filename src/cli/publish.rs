@@ -28,12 +28,7 @@ mod connected {
     const SHOWN: usize = 10;
 
     /// Publishes the report. A failure is printed after the report and turns exit status 0 into "could not run".
-    pub(in super::super) fn run(
-        report: &Report,
-        way: &EvidenceSource<'_>,
-        verbosity: &Verbosity,
-        status: u8,
-    ) -> u8 {
+    pub(in super::super) fn run(report: &Report, way: &EvidenceSource<'_>, verbosity: &Verbosity, status: u8) -> u8 {
         let failed = || if status == exit::FINE { exit::COULD_NOT_RUN } else { status };
         let done = match live::publish(way, |api, before| published(report, api, before)) {
             Ok(done) => done,
@@ -64,9 +59,9 @@ mod connected {
         match error {
             PublishError::NotServed => Some("install the CRDs of openreports.io or of wgpolicyk8s.io"),
             PublishError::Taken(_) => Some("rename or delete it, or add meshdoctor's label to it"),
-            PublishError::Refused { .. } => Some(
-                "the API server or an admission webhook rejects the report: the message states what it requires",
-            ),
+            PublishError::Refused { .. } => {
+                Some("the API server or an admission webhook rejects the report: the message states what it requires")
+            }
             PublishError::Denied { .. } => Some(
                 "grant the role in docs/rbac-publish.yaml of the release: \
                  https://github.com/meshdoctor/meshdoctor/blob/main/docs/rbac-publish.yaml",
@@ -74,9 +69,9 @@ mod connected {
             PublishError::Quota { .. } => {
                 Some("raise the ResourceQuota that the message names, or delete objects that it counts")
             }
-            PublishError::NotStored { .. } => Some(
-                "look for a proxy in front of the API server, and for a webhook or CRD that changes reports",
-            ),
+            PublishError::NotStored { .. } => {
+                Some("look for a proxy in front of the API server, and for a webhook or CRD that changes reports")
+            }
             PublishError::Conflict(_) => Some("publish again: the next run replaces the other report"),
             PublishError::Lost { .. } => Some("publish again when the API server responds"),
         }

@@ -22,8 +22,7 @@ const NETWORK_POLICIES: &str = "network policies";
 pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let asked = request(args)?;
     let namespaces = asked.namespaces();
-    let way =
-        EvidenceSource { sampled: &namespaces, ..EvidenceSource::new(&args.evidence, &args.connection) };
+    let way = EvidenceSource { sampled: &namespaces, ..EvidenceSource::new(&args.evidence, &args.connection) };
     let checks = request::select(&Policy::default(), Knowledge::embedded())?;
     let mut items = reach_items();
     // Reading more costs requests, so a live run explains a failure only as far as its own evidence goes.
@@ -65,9 +64,7 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
         }
         (ReachFormat::Html, _) => crate::render::html::calls(&walks, &gaps),
         (ReachFormat::Table, ReachRequest::Matrix(_)) => render::matrix(&rows, look),
-        (ReachFormat::Table, ReachRequest::One(..)) => {
-            walks.iter().map(|walk| render::table(walk, look)).collect()
-        }
+        (ReachFormat::Table, ReachRequest::One(..)) => walks.iter().map(|walk| render::table(walk, look)).collect(),
     };
     output::print(&text)?;
     let said = policy::gaps(mesh.gaps(), &super::rerun::connection(&args.connection));
@@ -109,8 +106,7 @@ fn walks(mesh: &Mesh<'_>, asked: &ReachRequest) -> Result<Vec<(String, Vec<Walk>
 
 /// The kinds of network policies that have or may have objects which are not evaluated.
 fn unread_policies(collected: &Collected) -> Vec<String> {
-    let kinds =
-        unread(collected, Knowledge::embedded()).into_iter().filter(|kind| kind.about == NETWORK_POLICIES);
+    let kinds = unread(collected, Knowledge::embedded()).into_iter().filter(|kind| kind.about == NETWORK_POLICIES);
     kinds
         .map(|kind| match kind.objects {
             Some(1) => format!("1 {}", kind.kind),
@@ -175,10 +171,9 @@ fn request(args: &Reach) -> Result<ReachRequest, Stop> {
             Err(Stop::usage("--matrix needs a namespace", format!("name it: {example}")))
         }
         (None, None, true, Some(namespace)) => Ok(ReachRequest::Matrix(namespace.clone())),
-        (Some(_), None, false, _) => Err(Stop::usage(
-            "the destination is missing",
-            format!("give client and destination: {}", example()),
-        )),
+        (Some(_), None, false, _) => {
+            Err(Stop::usage("the destination is missing", format!("give client and destination: {}", example())))
+        }
         _ => Err(Stop::usage(
             "client and destination are missing",
             format!("{}, or {}", own("reach FROM TO[:PORT]"), own("reach --matrix -n NAMESPACE")),

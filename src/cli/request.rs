@@ -49,10 +49,7 @@ fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>
             let perhaps = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             let place = config::place("severity", &format!("{name}={severity}"));
             let place = place.unwrap_or_else(|| "--severity".to_owned());
-            Stop::usage(
-                format!("{place}: unknown check {name}{perhaps}"),
-                format!("{} lists all checks", own("list")),
-            )
+            Stop::usage(format!("{place}: unknown check {name}{perhaps}"), format!("{} lists all checks", own("list")))
         })?;
         Ok((check.id.to_owned(), *severity))
     };
@@ -118,8 +115,7 @@ pub(super) fn defect<'a>(id: &str, knowledge: &'a Knowledge) -> Result<&'a Known
     let defects = knowledge.known_defects();
     defects.row(id).ok_or_else(|| {
         let nearest = closest(id, defects.rows().iter().map(|row| row.id.as_str()));
-        let hint =
-            nearest.map(|id| format!("; did you mean {}/{id}?", checks::KNOWN_DEFECT)).unwrap_or_default();
+        let hint = nearest.map(|id| format!("; did you mean {}/{id}?", checks::KNOWN_DEFECT)).unwrap_or_default();
         Stop::usage(
             format!("unknown defect {id:?}{hint}"),
             format!("{} lists all known defects", own("list --defects")),
@@ -130,8 +126,7 @@ pub(super) fn defect<'a>(id: &str, knowledge: &'a Knowledge) -> Result<&'a Known
 /// Rejects flags of an upgrade without its target, which the parser accepts next to a flag that excludes the target.
 pub(super) fn has_target(rehearsal: &Rehearsal) -> Result<(), Stop> {
     let Rehearsal { to, from, to_kubernetes } = rehearsal;
-    let next =
-        "name the release to upgrade to: --to 2.20. Before an installation, use --pre --linkerd-version 2.20";
+    let next = "name the release to upgrade to: --to 2.20. Before an installation, use --pre --linkerd-version 2.20";
     let needs = |flag: &str| Err(Stop::usage(format!("{flag} needs --to"), next));
     match (to, from, to_kubernetes) {
         (None, Some(_), _) => needs("--from"),
@@ -161,9 +156,8 @@ pub(super) fn knowledge(args: &Check) -> Result<Option<Knowledge>, Stop> {
 
 /// The facts of a folder.
 pub(super) fn knowledge_of(folder: &Path) -> Result<Knowledge, Stop> {
-    let unusable = |error: String| {
-        Stop::usage(error, format!("the format: {}", crate::page::document_url("knowledge.md")))
-    };
+    let unusable =
+        |error: String| Stop::usage(error, format!("the format: {}", crate::page::document_url("knowledge.md")));
     let knowledge = Knowledge::load(folder).map_err(|error| unusable(error.to_string()))?;
     crate::checks::validate_defects(&knowledge).map_err(unusable)?;
     Ok(knowledge)

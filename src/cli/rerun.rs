@@ -37,9 +37,7 @@ pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &EvidenceArgs, connection
     let has_own = own.connection != Connection::default();
     let mut options = if own.options.is_empty() { kept.options } else { own.options };
     // Only the run on a dump is without a CLI: the repair is verified on the cluster.
-    options.retain(|flag| {
-        !is_dump || flag.option != Repeated::LinkerdCli || flag.value.as_deref() != Some("none")
-    });
+    options.retain(|flag| !is_dump || flag.option != Repeated::LinkerdCli || flag.value.as_deref() != Some("none"));
     // Logs are read again in the cluster; other additional evidence is collected again, and judged together with it.
     let all = kept.provided.into_iter().chain(own.provided);
     let (logs, mut provided): (Vec<Flag>, Vec<Flag>) = all.partition(|flag| flag.option == Repeated::Logs);
@@ -97,10 +95,8 @@ fn prometheus(args: &PrometheusArgs) -> Vec<Flag> {
         let seconds = args.prometheus_window.as_secs();
         flags.push(flag(Repeated::PrometheusWindow, format!("{seconds}s")));
     }
-    let files = [
-        (Repeated::PrometheusTokenFile, &args.prometheus_token_file),
-        (Repeated::PrometheusCa, &args.prometheus_ca),
-    ];
+    let files =
+        [(Repeated::PrometheusTokenFile, &args.prometheus_token_file), (Repeated::PrometheusCa, &args.prometheus_ca)];
     let files = files.into_iter().filter_map(|(option, path)| Some(flag(option, text(path.as_deref()?))));
     flags.extend(files);
     let labels = args.prometheus_label.iter();
@@ -121,10 +117,8 @@ fn provided(evidence: &EvidenceArgs) -> Vec<Flag> {
         LogsArg::Live => None,
     });
     let live = evidence.live.then_some(Flag { option: Repeated::Live, value: None });
-    let diagnostics = evidence
-        .diagnostics
-        .iter()
-        .map(|given| Flag { option: Repeated::Diagnostics, value: Some(given.to_string()) });
+    let diagnostics =
+        evidence.diagnostics.iter().map(|given| Flag { option: Repeated::Diagnostics, value: Some(given.to_string()) });
     let given: Vec<Flag> = nodes.chain(logs).chain(diagnostics).collect();
     // Without additional evidence, a cluster is read by default.
     if given.is_empty() { given } else { live.into_iter().chain(given).collect() }

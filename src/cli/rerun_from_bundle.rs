@@ -17,9 +17,7 @@ pub(super) fn with_stored_options(args: &Check, then: &RerunOptions) -> Option<R
             }
             if !args.verbosity.quiet {
                 let flags = crate::redact::text(&taken.flags()).into_owned();
-                output::print_line(&output::one_line(&format!(
-                    "applying the options of the ticket: {flags}"
-                )));
+                output::print_line(&output::one_line(&format!("applying the options of the ticket: {flags}")));
             }
             Some(Ok(check.clone()))
         }
@@ -59,9 +57,8 @@ fn adopted(args: &Check, then: &RerunOptions) -> Result<(Check, RerunOptions), S
         check.rehearsal.to.clone_from(&then.to);
         let release = |text: &String| values::linkerd_version(text).map_err(|_| wrong("a release", text));
         check.rehearsal.from = then.from.as_ref().map(release).transpose()?;
-        let kubernetes = |text: &String| {
-            values::kubernetes_version(text).map_err(|_| wrong("a version of Kubernetes", text))
-        };
+        let kubernetes =
+            |text: &String| values::kubernetes_version(text).map_err(|_| wrong("a version of Kubernetes", text));
         check.rehearsal.to_kubernetes = then.to_kubernetes.as_ref().map(kubernetes).transpose()?;
         taken.to.clone_from(&then.to);
         taken.from.clone_from(&then.from);

@@ -54,8 +54,7 @@ pub fn completion(shell: Shell, command: &Command) -> String {
 
 /// An argument with its possible values.
 fn with_values(arg: Arg, command: &str) -> Arg {
-    let form =
-        arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.starts_with("FORMAT[")));
+    let form = arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.starts_with("FORMAT[")));
     let values = match (arg.get_id().as_str(), command) {
         ("only" | "skip", _) => vec![LISTED],
         ("text", "explain") => vec![CHECK],
@@ -163,10 +162,7 @@ _meshdoctor_complete() {{
     );
     let script = script
         .replace(&format!("compgen -W \"{NAMESPACE}\" -- \"${{cur}}\""), "_meshdoctor_namespaces \"${cur}\"")
-        .replace(
-            &format!("compgen -W \"{NAMESPACES}\" -- \"${{cur}}\""),
-            "_meshdoctor_namespace_list \"${cur}\"",
-        )
+        .replace(&format!("compgen -W \"{NAMESPACES}\" -- \"${{cur}}\""), "_meshdoctor_namespace_list \"${cur}\"")
         .replace(&format!("{TARGET} {TARGET}"), TARGET)
         .replace(TARGET, "$(_meshdoctor_targets \"${cur}\" \"${prev}\")")
         .replace("complete -F _meshdoctor ", "complete -F _meshdoctor_complete ")
@@ -217,9 +213,8 @@ fn fish(script: &str) -> (String, String) {
         ("policy", "(__meshdoctor_namespaces)/".to_owned()),
         ("reach", "(__meshdoctor_namespaces)/".to_owned()),
     ] {
-        let line = format!(
-            "complete -c meshdoctor -n \"__fish_meshdoctor_using_subcommand {command}\" -f -a \"{values}\""
-        );
+        let line =
+            format!("complete -c meshdoctor -n \"__fish_meshdoctor_using_subcommand {command}\" -f -a \"{values}\"");
         _ = writeln!(script, "{line}");
     }
     (before, script)

@@ -42,9 +42,8 @@ pub(super) fn run(args: &Sync) -> anyhow::Result<u8> {
 /// The evidence to read: a live cluster is sampled, unless metrics are given.
 fn sampling(evidence: &EvidenceArgs) -> EvidenceArgs {
     let mut evidence = evidence.clone();
-    let is_given = !evidence.bundle.is_empty()
-        || !evidence.diagnostics.is_empty()
-        || evidence.prometheus.prometheus.is_some();
+    let is_given =
+        !evidence.bundle.is_empty() || !evidence.diagnostics.is_empty() || evidence.prometheus.prometheus.is_some();
     if !is_given && evidence.proxies.is_none() {
         evidence.proxies = Some(INTERVAL);
     }
@@ -73,10 +72,8 @@ fn repair(mesh: &sync::Sync<'_>, args: &Sync, given: &EvidenceArgs, rerun: &Reru
 
 /// The options for evidence from files.
 fn of_files(call: Call, evidence: &EvidenceArgs) -> Call {
-    let call = evidence
-        .bundle
-        .iter()
-        .fold(call, |call, path| call.option("--bundle", Arg::path(path.display().to_string())));
+    let call =
+        evidence.bundle.iter().fold(call, |call, path| call.option("--bundle", Arg::path(path.display().to_string())));
     let call = evidence.complete.iter().fold(call, |call, kinds| match kinds {
         CompleteArg::All => call.words("--complete all"),
         CompleteArg::Kinds(kinds) => {

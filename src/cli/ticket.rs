@@ -50,13 +50,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         items.insert(Item::List(Kind::Namespace));
     }
     let mut read = evidence::read(&way, &args.verbosity, &items, Save::In(&writer))?;
-    namespaces::known(
-        &args.namespace,
-        &args.evidence,
-        args.pre || args.crds,
-        &read.collected,
-        &args.verbosity,
-    )?;
+    namespaces::known(&args.namespace, &args.evidence, args.pre || args.crds, &read.collected, &args.verbosity)?;
     settings.rerun = read.rerun.clone().without_folders();
     settings.time_limit = examine::time_limit(began, args.connection.timeout);
     let question = Question {
@@ -98,8 +92,7 @@ fn missing_in_brief(missing: &[&Missing]) -> String {
     let name = |missing: &Missing| {
         missing.request.item.kind().map_or_else(|| missing.request.to_string(), |kind| kind.resource())
     };
-    let is_linkerds =
-        |name: &String| name.split('.').skip(1).collect::<Vec<_>>().join(".").ends_with("linkerd.io");
+    let is_linkerds = |name: &String| name.split('.').skip(1).collect::<Vec<_>>().join(".").ends_with("linkerd.io");
     let names: BTreeSet<String> = missing.iter().map(|missing| name(missing)).collect();
     let (own, others): (Vec<String>, Vec<String>) = names.into_iter().partition(is_linkerds);
     let names: Vec<String> = own.into_iter().chain(others).collect();
@@ -135,8 +128,7 @@ fn settings(args: &Args, mode: Mode) -> Result<Settings, Stop> {
 
 /// The options to store for a rerun; `None` if there are none.
 fn options_to_store(report: &Report) -> Option<RerunOptions> {
-    let asked =
-        RerunOptions { to_cni: report.to_cni.clone(), ..render::document::run_options(&report.asked) };
+    let asked = RerunOptions { to_cni: report.to_cni.clone(), ..render::document::run_options(&report.asked) };
     (!asked.flags().is_empty()).then_some(asked)
 }
 
@@ -181,22 +173,12 @@ fn describe(left_out: &BTreeSet<Request>, cluster: &Cluster) -> Vec<String> {
         };
         *kinds.entry(name).or_default() += objects;
     }
-    kinds
-        .into_iter()
-        .map(|(name, objects)| format!("{name} ({})", render::text::thousands(objects)))
-        .collect()
+    kinds.into_iter().map(|(name, objects)| format!("{name} ({})", render::text::thousands(objects))).collect()
 }
 
-fn dry_run(
-    args: &Args,
-    packed: Packed,
-    report: &Report,
-    left_out: &[String],
-    read: &Read,
-) -> anyhow::Result<()> {
+fn dry_run(args: &Args, packed: Packed, report: &Report, left_out: &[String], read: &Read) -> anyhow::Result<()> {
     let redacted = read.collected.redaction.touched;
-    let mut text =
-        render::ticket::listing(&packed.entries().collect::<Vec<_>>(), left_out, redacted, output::look());
+    let mut text = render::ticket::listing(&packed.entries().collect::<Vec<_>>(), left_out, redacted, output::look());
     let size = packed.size().context("the ticket could not be packed")?;
     text.push_str(&render::ticket::nothing_written(size));
     output::print(&output::for_people(text))?;

@@ -247,9 +247,9 @@ pub(super) fn logs(text: &str) -> Result<LogsArg, String> {
         None if text.is_empty() => Ok(LogsArg::Live),
         Some(("", _)) => Err("the name of a node or pod before '=' is missing".to_owned()),
         Some((_, "")) => Err("the file after '=' is missing; '-' is standard input".to_owned()),
-        Some((name, _)) if LogOf::parse(name).is_none() => Err(format!(
-            "{name:?} is neither a node nor a pod: use NODE, NAMESPACE/POD or NAMESPACE/POD/CONTAINER"
-        )),
+        Some((name, _)) if LogOf::parse(name).is_none() => {
+            Err(format!("{name:?} is neither a node nor a pod: use NODE, NAMESPACE/POD or NAMESPACE/POD/CONTAINER"))
+        }
         Some((name, path)) => Ok(LogsArg::File(name.to_owned(), PathBuf::from(path))),
         None => Err("expected NODE=FILE, NAMESPACE/POD=FILE or NAMESPACE/POD/CONTAINER=FILE".to_owned()),
     }
@@ -318,9 +318,7 @@ pub(super) fn linkerd_version(text: &str) -> Result<LinkerdVersion, String> {
 /// A release of Linkerd; a minor is not enough.
 pub(super) fn release(text: &str) -> Result<LinkerdVersion, String> {
     match text.strip_prefix('v').unwrap_or(text).parse::<Minor>() {
-        Ok(minor) => {
-            Err(format!("{minor} is a minor, not a release: give a release, such as edge-25.4.4 for 2.18"))
-        }
+        Ok(minor) => Err(format!("{minor} is a minor, not a release: give a release, such as edge-25.4.4 for 2.18")),
         Err(_) => linkerd_version(text),
     }
 }

@@ -27,8 +27,7 @@ use crate::render::document::{self, Document};
 use crate::render::{self, Look};
 use crate::report::SCHEMA;
 use crate::verify::{
-    Earlier, EarlierFinding, EarlierGap, Fresh, SameCluster, Tally, TrafficCheck, Verification, same_cluster,
-    verify,
+    Earlier, EarlierFinding, EarlierGap, Fresh, SameCluster, Tally, TrafficCheck, Verification, same_cluster, verify,
 };
 
 /// Maximum size of a report, in bytes.
@@ -90,8 +89,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let results: BTreeMap<_, _> = results.into_iter().map(|result| (result.id, result)).collect();
     let found = results.values().flat_map(|result| result.findings.iter().cloned()).collect();
     let linked = cause::link_by_cards(found, &cluster.namespaces);
-    let fresh =
-        Fresh { cluster, origin: &read.origin, results: &results, findings: &linked, settings: &settings };
+    let fresh = Fresh { cluster, origin: &read.origin, results: &results, findings: &linked, settings: &settings };
     let findings = verify(&earlier, &fresh);
     // Infos count only on request.
     let gate = args.fail_on.map_or(Gate::Warning, request::gate);
@@ -128,9 +126,7 @@ fn nothing_to_verify(is_selected: bool) -> Stop {
 fn numbers(document: &Document, path: &Path) -> Option<EarlierTraffic> {
     let before = document.traffic.as_ref().and_then(|traffic| traffic.before.as_ref());
     match before {
-        Some(before) => {
-            Some(EarlierTraffic { file: before.file.clone(), workloads: before.workloads.clone() })
-        }
+        Some(before) => Some(EarlierTraffic { file: before.file.clone(), workloads: before.workloads.clone() }),
         None => before::earlier(document, &path.display().to_string()),
     }
 }
@@ -145,21 +141,15 @@ fn forms(outputs: &[Output]) -> Result<(), Stop> {
 }
 
 /// Outputs must not overwrite the report that is read.
-pub(super) fn reject_overwriting(
-    outputs: &[Output],
-    save: Option<&Path>,
-    path: &Path,
-    flag: &str,
-) -> Result<(), Stop> {
+pub(super) fn reject_overwriting(outputs: &[Output], save: Option<&Path>, path: &Path, flag: &str) -> Result<(), Stop> {
     let Ok(report) = path.canonicalize() else { return Ok(()) };
     let outputs = outputs.iter().filter_map(|output| output.file.as_deref());
     let same = |other: &Path| other.canonicalize().is_ok_and(|other| other == report);
     match outputs.chain(save).find(|other| same(other)) {
         None => Ok(()),
-        Some(other) => Err(Stop::usage(
-            format!("{} would be written over what {flag} reads", other.display()),
-            "use another file",
-        )),
+        Some(other) => {
+            Err(Stop::usage(format!("{} would be written over what {flag} reads", other.display()), "use another file"))
+        }
     }
 }
 
@@ -193,17 +183,12 @@ fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
 }
 
 /// The checks that `--only` and `--skip` select; `None` if neither was given.
-fn selected(
-    args: &Check,
-    mode: Mode,
-    knowledge: &Knowledge,
-) -> anyhow::Result<Option<BTreeSet<&'static str>>> {
+fn selected(args: &Check, mode: Mode, knowledge: &Knowledge) -> anyhow::Result<Option<BTreeSet<&'static str>>> {
     let selection = &args.selection;
     if selection.only.is_empty() && selection.skip.is_empty() {
         return Ok(None);
     }
-    let policy =
-        Policy { only: selection.only.clone(), skip: selection.skip.clone(), mode, ..Policy::default() };
+    let policy = Policy { only: selection.only.clone(), skip: selection.skip.clone(), mode, ..Policy::default() };
     Ok(Some(request::select(&policy, knowledge)?.into_iter().map(|check| check.id).collect()))
 }
 
@@ -272,12 +257,12 @@ fn settings(args: &Check, asked: &ApplicableOptions, knowledge: &Knowledge) -> a
     let upgrade = asked.upgrade.as_ref().map(|[to, from, kubernetes]| {
         let given = to.clone().unwrap_or_default();
         let releases = knowledge.releases();
-        let from = from.as_ref().map(|text| {
-            super::values::linkerd_version(text).map_err(|_| wrong("a release of Linkerd", text))
-        });
-        let kubernetes = kubernetes.as_ref().map(|text| {
-            super::values::kubernetes_version(text).map_err(|_| wrong("a version of Kubernetes", text))
-        });
+        let from = from
+            .as_ref()
+            .map(|text| super::values::linkerd_version(text).map_err(|_| wrong("a release of Linkerd", text)));
+        let kubernetes = kubernetes
+            .as_ref()
+            .map(|text| super::values::kubernetes_version(text).map_err(|_| wrong("a version of Kubernetes", text)));
         Upgrade::new(&given, from.transpose()?, kubernetes.transpose()?, releases)
             .map_err(|_| wrong("a release of Linkerd", &given))
     });
@@ -317,8 +302,7 @@ fn settings(args: &Check, asked: &ApplicableOptions, knowledge: &Knowledge) -> a
 /// Whether a file contains a report, by its beginning.
 pub(super) fn is_report(path: &Path) -> bool {
     let mut head = Vec::new();
-    let read =
-        path.is_file() && File::open(path).is_ok_and(|file| file.take(512).read_to_end(&mut head).is_ok());
+    let read = path.is_file() && File::open(path).is_ok_and(|file| file.take(512).read_to_end(&mut head).is_ok());
     let mark = format!("\"schema\": \"{}\"", SCHEMA);
     read && memchr::memmem::find(&head, mark.as_bytes()).is_some()
 }
@@ -383,10 +367,7 @@ pub(super) fn read(path: &Path, flag: &str) -> Result<Document, Stop> {
         ));
     }
     if tag.schema != SCHEMA {
-        return Err(Stop::usage(
-            format!("{shown} is not a report: its schema is {:?}", tag.schema),
-            next.clone(),
-        ));
+        return Err(Stop::usage(format!("{shown} is not a report: its schema is {:?}", tag.schema), next.clone()));
     }
     serde_json::from_slice(&bytes)
         .map_err(|error| Stop::usage(format!("{shown}: the report cannot be read: {error}"), next.clone()))

@@ -11,8 +11,7 @@ pub(super) fn run(args: &Version) -> anyhow::Result<u8> {
     let live = cfg!(feature = "live");
     output::print(&match args.output {
         VersionFormat::Text => {
-            let reads =
-                if live { "clusters, bundles and dumps" } else { "bundles and dumps (built without live)" };
+            let reads = if live { "clusters, bundles and dumps" } else { "bundles and dumps (built without live)" };
             format!(
                 "meshdoctor {version}\nrelease data  as of {knowledge}\nreport        {}\nreads         {reads}\n",
                 report::SCHEMA

@@ -52,21 +52,14 @@ impl Wait {
             let cause = "--wait needs a live cluster, and --nodes or --logs alone reads none";
             return Err(Stop::usage(cause, "add --live to also read the cluster"));
         }
-        let folder = |path: &&std::path::PathBuf| {
-            matches!(crate::save::Form::from_path(path), Ok(crate::save::Form::Folder))
-        };
+        let folder =
+            |path: &&std::path::PathBuf| matches!(crate::save::Form::from_path(path), Ok(crate::save::Form::Folder));
         if let Some(path) = args.save.as_ref().filter(folder) {
-            let cause =
-                format!("--save {} is a folder, but --wait saves again after each retry", path.display());
+            let cause = format!("--save {} is a folder, but --wait saves again after each retry", path.display());
             return Err(Stop::usage(cause, "use a file: --save FILE.tar.gz"));
         }
-        let wait = Wait {
-            end: began + limit,
-            limit,
-            looked: began,
-            said: BTreeSet::new(),
-            quiet: args.verbosity.quiet,
-        };
+        let wait =
+            Wait { end: began + limit, limit, looked: began, said: BTreeSet::new(), quiet: args.verbosity.quiet };
         Ok(Some(wait))
     }
 
@@ -88,10 +81,7 @@ impl Wait {
         let pause = PAUSE.max(now.duration_since(self.looked) * 2);
         if now + pause > self.end {
             let list = list(&waited_for);
-            self.print_line(&format!(
-                "waited for {list} until the time limit (--wait {})",
-                words(self.limit)
-            ));
+            self.print_line(&format!("waited for {list} until the time limit (--wait {})", words(self.limit)));
             return Ok(false);
         }
         if waited_for != self.said {

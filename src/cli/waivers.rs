@@ -32,10 +32,7 @@ pub(super) fn waivers(args: &Check) -> Result<Vec<Waiver>, Stop> {
 
 fn text(path: &Path, flag: &str) -> Result<String, Stop> {
     let unreadable = |why: String| {
-        Stop::usage(
-            format!("{flag}: cannot read {}: {why}", path.display()),
-            "give the path of a waiver file",
-        )
+        Stop::usage(format!("{flag}: cannot read {}: {why}", path.display()), "give the path of a waiver file")
     };
     let size = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
     if size > MOST {

@@ -41,20 +41,14 @@ pub fn cli(command: &Command) -> String {
 }
 
 fn flags<'a>(heading: &str, args: impl Iterator<Item = &'a Arg>, page: &mut String) {
-    let args: Vec<&Arg> = args
-        .filter(|arg| !arg.is_hide_set() && !matches!(arg.get_id().as_str(), "help" | "version"))
-        .collect();
+    let args: Vec<&Arg> =
+        args.filter(|arg| !arg.is_hide_set() && !matches!(arg.get_id().as_str(), "help" | "version")).collect();
     if args.is_empty() {
         return;
     }
     _ = write!(page, "{heading}:\n\n| | |\n|---|---|\n");
     for arg in args {
-        _ = writeln!(
-            page,
-            "| `{}` | {} |",
-            spelling(arg).replace('|', "\\|"),
-            meaning(arg).replace('|', "\\|")
-        );
+        _ = writeln!(page, "| `{}` | {} |", spelling(arg).replace('|', "\\|"), meaning(arg).replace('|', "\\|"));
     }
     page.push('\n');
 }

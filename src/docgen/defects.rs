@@ -67,12 +67,9 @@ fn link(check: &str) -> String {
 fn detection(row: &KnownDefect) -> String {
     match (&row.trigger, &row.reported_by, &row.unseen) {
         (Some(trigger), _, _) => {
-            trigger.kinds.iter().map(|kind| kind.split('.').next().unwrap_or(kind)).fold(
-                String::new(),
-                |all, kind| {
-                    if all.is_empty() { kind.to_owned() } else { format!("{all}, {kind}") }
-                },
-            )
+            trigger.kinds.iter().map(|kind| kind.split('.').next().unwrap_or(kind)).fold(String::new(), |all, kind| {
+                if all.is_empty() { kind.to_owned() } else { format!("{all}, {kind}") }
+            })
         }
         (None, Some(check), _) => link(check),
         (None, None, reason) => reason.clone().unwrap_or_default(),

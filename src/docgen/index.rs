@@ -122,8 +122,7 @@ mod tests {
 
     #[test]
     fn only_text_between_markers_changes() {
-        let text =
-            fill("a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n", "x", "new\n").expect("it has markers");
+        let text = fill("a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n", "x", "new\n").expect("it has markers");
         assert_eq!(text, "a\n<!-- x: begin -->\nnew\n<!-- x: end -->\nb\n");
         assert_eq!(fill(&text, "x", "new\n").as_ref(), Some(&text));
         assert_eq!(fill(&text, "y", "new\n"), None);

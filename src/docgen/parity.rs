@@ -102,8 +102,7 @@ pub fn page() -> String {
             RowResult::Warning => "warning",
             RowResult::Error => "error",
         };
-        let quoted =
-            |text: &Option<String>| text.as_ref().map(|text| format!(": `{text}`")).unwrap_or_default();
+        let quoted = |text: &Option<String>| text.as_ref().map(|text| format!(": `{text}`")).unwrap_or_default();
         let (said, our_text) = (quoted(&entry.their_error), quoted(&entry.our_error));
         _ = writeln!(
             page,

@@ -28,9 +28,7 @@ pub fn cluster_role() -> String {
     );
     role.push_str(&rules);
     if optional {
-        role.push_str(
-            "# Optional permissions (forwarded ports, logs, credentials of links): rbac-optional.yaml.\n",
-        );
+        role.push_str("# Optional permissions (forwarded ports, logs, credentials of links): rbac-optional.yaml.\n");
     }
     role
 }
@@ -58,12 +56,7 @@ impl Homes {
 
 /// The role for some of the checks, with an optional binding. With `homes`, objects that are read by name are granted
 /// by a Role in each Linkerd namespace only. `proxies`: with the permission to read metrics through port-forwards.
-pub fn role_of(
-    checks: &[&'static Check],
-    proxies: bool,
-    bound: Option<&Bound>,
-    homes: Option<&Homes>,
-) -> String {
+pub fn role_of(checks: &[&'static Check], proxies: bool, bound: Option<&Bound>, homes: Option<&Homes>) -> String {
     let (rules, optional) = rules(checks, homes);
     let mut role = String::from(
         "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: meshdoctor\nrules:\n",
@@ -97,11 +90,9 @@ fn binding(role: &str, namespace: Option<&str>, bound: &Bound) -> String {
         Bound::User(name) => {
             format!("  - kind: User\n    apiGroup: rbac.authorization.k8s.io\n    name: {}\n", quoted(name))
         }
-        Bound::ServiceAccount { namespace, name } => format!(
-            "  - kind: ServiceAccount\n    namespace: {}\n    name: {}\n",
-            quoted(namespace),
-            quoted(name)
-        ),
+        Bound::ServiceAccount { namespace, name } => {
+            format!("  - kind: ServiceAccount\n    namespace: {}\n    name: {}\n", quoted(namespace), quoted(name))
+        }
     };
     let namespace = namespace.map(|name| format!("  namespace: {}\n", quoted(name))).unwrap_or_default();
     format!(
@@ -261,8 +252,7 @@ mod tests {
             .collect();
         assert_eq!(documents.len(), 3);
         let rules = documents.iter().flat_map(|document| document["rules"].as_array().expect("rules"));
-        let secrets: Vec<_> =
-            rules.filter(|rule| rule["resources"] == serde_json::json!(["secrets"])).collect();
+        let secrets: Vec<_> = rules.filter(|rule| rule["resources"] == serde_json::json!(["secrets"])).collect();
         assert_eq!(secrets.len(), 1);
         assert_eq!(secrets[0]["resourceNames"].as_array().map(Vec::len), Some(1));
     }
@@ -288,10 +278,8 @@ mod tests {
         };
         let homes = Homes { control_plane: "mesh".to_owned(), cni: "mesh-cni".to_owned() };
         let bound = Bound::ServiceAccount { namespace: "ops".to_owned(), name: "doctor".to_owned() };
-        let (one, several) = (
-            read(&role_of(&all, false, None, None)),
-            read(&role_of(&all, false, Some(&bound), Some(&homes))),
-        );
+        let (one, several) =
+            (read(&role_of(&all, false, None, None)), read(&role_of(&all, false, Some(&bound), Some(&homes))));
         assert_eq!(names(&one), names(&several));
         let kinds = |kind: &str| several.iter().filter(|document| document["kind"] == kind).count();
         assert_eq!((kinds("ClusterRole"), kinds("ClusterRoleBinding")), (1, 1));
@@ -308,10 +296,7 @@ mod tests {
         for rule in role["rules"].as_array().expect("a list") {
             let resources = rule["resources"].to_string();
             if resources.contains("secrets") || resources.contains("configmaps") {
-                assert!(
-                    rule["resourceNames"].is_array() && rule["verbs"] == serde_json::json!(["get"]),
-                    "{rule}"
-                );
+                assert!(rule["resourceNames"].is_array() && rule["verbs"] == serde_json::json!(["get"]), "{rule}");
             }
         }
     }

@@ -24,12 +24,8 @@ fn linkerd_check_runs_the_doctor_as_its_extension() {
         assert!(!table.contains('×') && !table.contains("Running: "), "{version}: {table}");
 
         let (_, out, _) = beside.linkerd(true, &["check", "--proxy", "-n", "shop", "-o", "json"]);
-        let [_, own] =
-            <[LinkerdDocument; 2]>::try_from(documents(&out)).unwrap_or_else(|_| panic!("{version}: {out}"));
-        assert!(
-            own.success && own.categories.iter().all(|c| c.name.starts_with("meshdoctor-")),
-            "{version}: {out}"
-        );
+        let [_, own] = <[LinkerdDocument; 2]>::try_from(documents(&out)).unwrap_or_else(|_| panic!("{version}: {out}"));
+        assert!(own.success && own.categories.iter().all(|c| c.name.starts_with("meshdoctor-")), "{version}: {out}");
 
         // A root cause is a row that fails, in the CLI's own table.
         beside.take_away("MutatingWebhookConfiguration", "linkerd-proxy-injector-webhook-config");
@@ -44,8 +40,7 @@ fn linkerd_check_runs_the_doctor_as_its_extension() {
         assert!(short.contains("/checks/annotations/annotation-unknown.md for hints"), "{version}: {short}");
 
         // And it is a command of the CLI.
-        let output =
-            cli.run(&beside.extension(), &beside.doctor.file(""), &["meshdoctor", "list", "-o", "name"]);
+        let output = cli.run(&beside.extension(), &beside.doctor.file(""), &["meshdoctor", "list", "-o", "name"]);
         let listed = String::from_utf8(output.stdout).unwrap();
         assert!(listed.lines().any(|line| line == "annotation-unknown"), "{version}: {listed}");
     }
@@ -86,11 +81,7 @@ fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
             ("live: no role of identity", "ClusterRole", "linkerd-linkerd-identity"),
             ("live: no binding of destination", "ClusterRoleBinding", "linkerd-linkerd-destination"),
             ("live: no definition of servers", "CustomResourceDefinition", "servers.policy.linkerd.io"),
-            (
-                "injector-webhook-missing",
-                "MutatingWebhookConfiguration",
-                "linkerd-proxy-injector-webhook-config",
-            ),
+            ("injector-webhook-missing", "MutatingWebhookConfiguration", "linkerd-proxy-injector-webhook-config"),
             ("live: no Secret of the sp-validator", "Secret", "linkerd-sp-validator-k8s-tls"),
             (
                 "live: no webhook of the sp-validator",
@@ -113,8 +104,7 @@ fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
         beside.put_back(validator.0, validator.1);
 
         let injector = ("MutatingWebhookConfiguration", "linkerd-proxy-injector-webhook-config");
-        let foreign = &beside
-            .installed("ValidatingWebhookConfiguration", "linkerd-policy-validator-webhook-config")["webhooks"]
+        let foreign = &beside.installed("ValidatingWebhookConfiguration", "linkerd-policy-validator-webhook-config")["webhooks"]
             [0]["clientConfig"]["caBundle"];
         let mut webhooks = beside.installed(injector.0, injector.1)["webhooks"].clone();
         webhooks[0]["clientConfig"]["caBundle"] = foreign.clone();
@@ -122,8 +112,7 @@ fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
         wrong.extend(beside.differences("injector-cert-foreign-ca"));
         beside.put_back(injector.0, injector.1);
 
-        let ports =
-            |ports: Value| json!({"metadata": {"annotations": {"config.linkerd.io/opaque-ports": ports}}});
+        let ports = |ports: Value| json!({"metadata": {"annotations": {"config.linkerd.io/opaque-ports": ports}}});
         beside.change("Service", "web", &ports(json!("8080")));
         wrong.extend(beside.differences("live: a port is opaque for the Service alone"));
         beside.change("Service", "web", &ports(Value::Null));
@@ -131,9 +120,9 @@ fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
         beside.change("Deployment", "linkerd-destination", &json!({"spec": {"replicas": 0}}));
         beside.cluster.wait(std::time::Duration::from_secs(60), |api| {
             let pods = api.list("/api/v1/namespaces/linkerd/pods");
-            let left = pods.iter().filter(|pod| {
-                pod["metadata"]["labels"]["linkerd.io/control-plane-component"] == "destination"
-            });
+            let left = pods
+                .iter()
+                .filter(|pod| pod["metadata"]["labels"]["linkerd.io/control-plane-component"] == "destination");
             match left.count() {
                 0 => Ok(()),
                 left => Err(format!("{left} pods of destination")),
@@ -154,12 +143,7 @@ fn what_linkerd_check_reads_differently_is_told_as_it_tells_it() {
         let proxy: &[&[&str]] = &[&["--proxy"]];
         let both: &[&[&str]] = &[&[], &["--proxy"]];
         for (state, key, value, ways) in [
-            (
-                "live: a blank in clusterNetworks",
-                "clusterNetworks",
-                Some("'10.0.0.0/8, 192.168.0.0/16'"),
-                proxy,
-            ),
+            ("live: a blank in clusterNetworks", "clusterNetworks", Some("'10.0.0.0/8, 192.168.0.0/16'"), proxy),
             ("live: no clusterNetworks", "clusterNetworks", None, proxy),
             ("live: linkerd-config names another release", "linkerdVersion", Some("edge-23.11.1"), both),
             ("live: linkerd-config names no release", "linkerdVersion", None, both),
@@ -204,8 +188,7 @@ fn what_linkerd_check_reads_differently_is_told_as_it_tells_it() {
 
         let pods = beside.cluster.api.list("/api/v1/namespaces/shop/pods");
         let path = format!("/api/v1/namespaces/shop/pods/{}", pods[0]["metadata"]["name"].as_str().unwrap());
-        let label =
-            |value: Value| json!({"metadata": {"labels": {"config.linkerd.io/proxy-log-level": value}}});
+        let label = |value: Value| json!({"metadata": {"labels": {"config.linkerd.io/proxy-log-level": value}}});
         beside.cluster.api.merge(&path, &label(json!("debug")));
         wrong.extend(beside.differences_of("live: a running pod is labelled", proxy));
         beside.cluster.api.merge(&path, &label(Value::Null));

@@ -49,12 +49,7 @@ fn lines(ran: &Ran, of: impl Fn(When) -> bool) -> BTreeSet<String> {
     findings.map(line).collect()
 }
 
-fn foreseen_as_it_comes(
-    cluster: &mut Cluster,
-    doctor: &Doctor,
-    paths: &[&Path],
-    aside: &[&str],
-) -> BTreeSet<String> {
+fn foreseen_as_it_comes(cluster: &mut Cluster, doctor: &Doctor, paths: &[&Path], aside: &[&str]) -> BTreeSet<String> {
     let base = ["--linkerd-cli", "none", "--on-not-checked=pass", "--fail-on", "never"];
     let given = paths.iter().flat_map(|path| ["--with", path.to_str().unwrap()]);
     let words: Vec<&str> = base.into_iter().chain(given).collect();
@@ -93,8 +88,7 @@ fn what_a_change_is_said_to_bring_is_what_it_brings() {
     // The next release, as its CLI prints it.
     let next = folder.join("2.19");
     let (crds, control_plane) = (next.join("crds.yaml"), next.join("control-plane.yaml"));
-    let brought =
-        foreseen_as_it_comes(&mut cluster, &doctor, &[&crds, &control_plane], &["viz-tap-api-unavailable"]);
+    let brought = foreseen_as_it_comes(&mut cluster, &doctor, &[&crds, &control_plane], &["viz-tap-api-unavailable"]);
     assert!(brought.iter().any(|line| line.starts_with("info data-plane-skew")), "{brought:?}");
     // The scrape jobs of viz expect the port names of the earlier control plane.
     let loud: Vec<&String> = brought.iter().filter(|line| !line.starts_with("info ")).collect();

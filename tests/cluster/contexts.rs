@@ -24,20 +24,14 @@ fn the_context_that_is_named_is_asked() {
         assert_eq!(subject.versions.kubernetes.as_deref(), Some(version), "{words:?}");
         assert_eq!(ran.document.origin.as_ref().map(|origin| origin.name.as_str()), Some(context));
         // Neither cluster has a mesh, which is reported.
-        assert!(
-            ran.found().iter().any(|line| line.starts_with("error control-plane-missing")),
-            "{:?}",
-            ran.found()
-        );
+        assert!(ran.found().iter().any(|line| line.starts_with("error control-plane-missing")), "{:?}", ran.found());
         assert_eq!(ran.status, 1);
     }
 
     // Both in one run, with one that does not answer.
     let nowhere = Context::new("https://127.0.0.1:1", "", ADMIN);
-    let fleet =
-        Doctor::with(&[("east", east.context(ADMIN)), ("west", west.context(ADMIN)), ("gone", nowhere)]);
-    let words =
-        ["check", "--kubeconfig", "kubeconfig", "--all-contexts", "--linkerd-cli", "none", "-o", "json"];
+    let fleet = Doctor::with(&[("east", east.context(ADMIN)), ("west", west.context(ADMIN)), ("gone", nowhere)]);
+    let words = ["check", "--kubeconfig", "kubeconfig", "--all-contexts", "--linkerd-cli", "none", "-o", "json"];
     let said = fleet.words(&words);
     let said: Value = serde_json::from_slice(&said.stdout).unwrap();
     assert_eq!((&said["schema"], &said["status"]), (&json!("meshdoctor.fleet/1"), &json!(1)));
@@ -63,10 +57,7 @@ fn the_context_that_is_named_is_asked() {
     assert_eq!(gone.status, 3);
     // One line of cause, one of what to do.
     let lines: Vec<&str> = gone.stderr.lines().collect();
-    assert!(
-        matches!(lines[..], [cause, next] if cause.starts_with("error: ") && next.starts_with("  ")),
-        "{lines:?}"
-    );
+    assert!(matches!(lines[..], [cause, next] if cause.starts_with("error: ") && next.starts_with("  ")), "{lines:?}");
     assert!(lines[0].contains("127.0.0.1"), "{lines:?}");
     assert_eq!(check(&["--context", "west"]).status, 1, "the other one is still there");
 }

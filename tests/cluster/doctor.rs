@@ -59,8 +59,7 @@ impl Doctor {
             assert_eq!(live.status, again.status, "{reading:?}");
             // With `--save` everything is read as JSON; without it, most of it as protobuf.
             let judged_at = live.document.run.judged_at.unwrap().to_string();
-            let at: &[&str] =
-                if [reading, judging].concat().contains(&"--at") { &[] } else { &["--at", &judged_at] };
+            let at: &[&str] = if [reading, judging].concat().contains(&"--at") { &[] } else { &["--at", &judged_at] };
             let plain = self.check(&[reading, judging, at].concat());
             // Evidence that is not saved is not redacted first. A cluster that changed between the two runs
             // is read again.
@@ -94,8 +93,8 @@ impl Doctor {
         // Commands name the files that the run was given, and each operator has a folder of its own.
         let mut parts = stdout.split("meshdoctor-operator-");
         let first = parts.next().unwrap_or_default().to_owned();
-        let stdout = parts
-            .fold(first, |whole, part| whole + "operator" + part.trim_start_matches(char::is_alphanumeric));
+        let stdout =
+            parts.fold(first, |whole, part| whole + "operator" + part.trim_start_matches(char::is_alphanumeric));
         let ran = Ran { status: output.status.code().unwrap(), document, stdout, stderr };
         assert_eq!(i32::from(ran.document.verdict.status), ran.status, "{words:?}");
         ran
@@ -134,10 +133,9 @@ impl Ran {
         let mut differences = String::new();
         for (part, text) in one.iter().filter(|(part, text)| other[*part] != **text) {
             let [one, other] = [text, &other[part]].map(|text| text.lines().collect::<Vec<_>>());
-            let first =
-                one.iter().zip(&other).take_while(|(one, other)| one == other).count().saturating_sub(2);
-            let [one, other] = [one, other]
-                .map(|lines| lines.into_iter().skip(first).take(8).collect::<Vec<_>>().join("\n"));
+            let first = one.iter().zip(&other).take_while(|(one, other)| one == other).count().saturating_sub(2);
+            let [one, other] =
+                [one, other].map(|lines| lines.into_iter().skip(first).take(8).collect::<Vec<_>>().join("\n"));
             differences += &format!("\n{part}, from line {first}:\n{one}\nand:\n{other}\n");
         }
         differences
@@ -146,11 +144,7 @@ impl Ran {
     fn evidence(&self) -> BTreeMap<String, String> {
         let parts: BTreeMap<String, Box<RawValue>> = serde_json::from_str(&self.stdout).unwrap();
         let own = |name: &str| name == "run" || name == "origin";
-        parts
-            .into_iter()
-            .filter(|(name, _)| !own(name))
-            .map(|(name, part)| (name, part.to_string()))
-            .collect()
+        parts.into_iter().filter(|(name, _)| !own(name)).map(|(name, part)| (name, part.to_string())).collect()
     }
 
     /// The findings: check, severity, fingerprint and the fingerprints of the causes, in the order of the

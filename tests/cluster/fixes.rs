@@ -119,8 +119,7 @@ impl Broken {
         cluster.install(RELEASE, &["crds", "control-plane", "workloads"]);
         let doctor = Doctor::new(&cluster, ADMIN);
         let before = problems(&doctor);
-        let documents =
-            serde_yaml::Deserializer::from_str(TROUBLE).map(|one| Value::deserialize(one).unwrap());
+        let documents = serde_yaml::Deserializer::from_str(TROUBLE).map(|one| Value::deserialize(one).unwrap());
         cluster.apply_in_order(&documents.collect::<Vec<_>>());
         let broken = problems(&doctor);
         let added: Vec<&str> = broken.difference(&before).map(String::as_str).collect();
@@ -132,8 +131,7 @@ impl Broken {
     fn fix(&self, more: &[&str], answers: &str) -> Output {
         let kubeconfig = self.doctor.file("kubeconfig");
         let only = CHECKS.join(",");
-        let words =
-            ["fix", "--kubeconfig", kubeconfig.to_str().unwrap(), "--linkerd-cli", "none", "--only", &only];
+        let words = ["fix", "--kubeconfig", kubeconfig.to_str().unwrap(), "--linkerd-cli", "none", "--only", &only];
         let mut child = Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
             .args([&words, more].concat())
             .env_clear()

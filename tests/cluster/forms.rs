@@ -74,8 +74,7 @@ fn fetch<T: DeserializeOwned + Send>(
     disable_compression: bool,
 ) -> (Fetched, Taken<T>) {
     let mut taken = Taken { messages, objects: Vec::new(), json: Vec::new() };
-    let connect =
-        Connect { kubeconfig: Some(kubeconfig.to_owned()), disable_compression, ..Connect::default() };
+    let connect = Connect { kubeconfig: Some(kubeconfig.to_owned()), disable_compression, ..Connect::default() };
     let fetched = tokio::runtime::Runtime::new().unwrap().block_on(async {
         Live::connect(connect).await.unwrap().fetch(&Request::new(Item::List(kind)), &mut taken).await
     });
@@ -220,7 +219,9 @@ fn objects() -> Vec<Value> {
     });
     let mut objects = Vec::new();
     let mut add = |api: &str, kind: &str, name: &str, spec: Value, status: Value| {
-        objects.push(json!({ "apiVersion": api, "kind": kind, "metadata": metadata(name), "spec": spec, "status": status }));
+        objects.push(
+            json!({ "apiVersion": api, "kind": kind, "metadata": metadata(name), "spec": spec, "status": status }),
+        );
     };
     add("v1", "Pod", "full", spec.clone(), pod_status);
     add("v1", "Pod", "lean", lean.clone(), json!({}));
@@ -238,15 +239,14 @@ fn objects() -> Vec<Value> {
         match kind {
             "Deployment" => {
                 whole["paused"] = json!(true);
-                whole["strategy"] = json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": "30%", "maxSurge": 1 } });
+                whole["strategy"] =
+                    json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": "30%", "maxSurge": 1 } });
             }
             "StatefulSet" => {
-                whole["updateStrategy"] =
-                    json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 2 } });
+                whole["updateStrategy"] = json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 2 } });
             }
             "DaemonSet" => {
-                whole["updateStrategy"] =
-                    json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": 2 } });
+                whole["updateStrategy"] = json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": 2 } });
             }
             _ => {}
         }

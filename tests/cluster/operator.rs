@@ -145,8 +145,7 @@ impl Operator {
             match object["metadata"]["name"].as_str().unwrap_or_default() {
                 "linkerd-identity-trust-roots" => object["data"]["ca-bundle.crt"] = json!(anchors),
                 "linkerd-identity-issuer" => {
-                    object["data"] =
-                        json!({"crt.pem": STANDARD.encode(certificate), "key.pem": STANDARD.encode(key)});
+                    object["data"] = json!({"crt.pem": STANDARD.encode(certificate), "key.pem": STANDARD.encode(key)});
                 }
                 // What `linkerd upgrade` reads.
                 "linkerd-config-overrides" => {
@@ -288,8 +287,7 @@ impl Operator {
             issuer_updated(api);
         }
         let objects = self.rendered(&["control-plane"], &anchors, &pair);
-        let documents =
-            objects.iter().map(|object| format!("---\n{}", serde_yaml::to_string(object).unwrap()));
+        let documents = objects.iter().map(|object| format!("---\n{}", serde_yaml::to_string(object).unwrap()));
         Ok(documents.collect())
     }
 }

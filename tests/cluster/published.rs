@@ -85,8 +85,7 @@ fn reports_come_stay_and_go() {
         let doctor = Doctor::new(&staged.cluster, user);
         let kubeconfig = doctor.file("kubeconfig");
         let words =
-            [&["check", "--kubeconfig", text(&kubeconfig), "--publish", "-o", "short"], &staged.words()[..]]
-                .concat();
+            [&["check", "--kubeconfig", text(&kubeconfig), "--publish", "-o", "short"], &staged.words()[..]].concat();
         let output = doctor.words(&words);
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
@@ -100,20 +99,14 @@ fn reports_come_stay_and_go() {
         &mut staged.cluster,
         "wgpolicyk8s.io",
         "v1alpha2",
-        [
-            ("PolicyReport", "policyreports", "Namespaced"),
-            ("ClusterPolicyReport", "clusterpolicyreports", "Cluster"),
-        ],
+        [("PolicyReport", "policyreports", "Namespaced"), ("ClusterPolicyReport", "clusterpolicyreports", "Cluster")],
     );
     const SHOP: &str = "/apis/wgpolicyk8s.io/v1alpha2/namespaces/shop/policyreports/meshdoctor";
     const CLUSTER: &str = "/apis/wgpolicyk8s.io/v1alpha2/clusterpolicyreports/meshdoctor";
     let (status, said) = publish(&staged, READER);
     assert!(status == Some(1) && said.contains("published "), "{said}");
     let found = results(&staged.cluster, SHOP);
-    assert!(
-        found.iter().any(|(check, result, _)| check == "pod-missing-proxy" && result == "fail"),
-        "{found:?}"
-    );
+    assert!(found.iter().any(|(check, result, _)| check == "pod-missing-proxy" && result == "fail"), "{found:?}");
     let of_cluster = staged.cluster.api.get(CLUSTER);
     assert!(of_cluster["summary"]["pass"].as_u64().unwrap() > 50, "{of_cluster:#}");
     let events = |staged: &Staged, reason: &str| {
@@ -144,25 +137,16 @@ fn reports_come_stay_and_go() {
     publish(&staged, READER);
     let kept = results(&staged.cluster, SHOP);
     let one = kept.iter().find(|(check, ..)| check == "pod-missing-proxy");
-    assert_eq!(
-        one.map(|(_, _, properties)| properties["last-run"].as_str()),
-        Some(Some("not checked")),
-        "{kept:?}"
-    );
+    assert_eq!(one.map(|(_, _, properties)| properties["last-run"].as_str()), Some(Some("not checked")), "{kept:?}");
     assert_eq!(events(&staged, "FindingGone"), 0);
     let skipped = results(&staged.cluster, CLUSTER);
-    assert!(
-        skipped.iter().any(|(check, result, _)| check == "pod-missing-proxy" && result == "skip"),
-        "{skipped:?}"
-    );
+    assert!(skipped.iter().any(|(check, result, _)| check == "pod-missing-proxy" && result == "skip"), "{skipped:?}");
 
     // A fixed finding is removed, and its report too.
     staged.cluster.grant(READER, &Value::Array(may));
     for pod in staged.cluster.api.list("/api/v1/namespaces/shop/pods") {
-        let path = format!(
-            "/api/v1/namespaces/shop/pods/{}?gracePeriodSeconds=0",
-            pod["metadata"]["name"].as_str().unwrap()
-        );
+        let path =
+            format!("/api/v1/namespaces/shop/pods/{}?gracePeriodSeconds=0", pod["metadata"]["name"].as_str().unwrap());
         staged.cluster.api.call("DELETE", &path, "Pod", Vec::new()).unwrap();
     }
     publish(&staged, READER);

@@ -31,9 +31,8 @@ fn a_missing_right_touches_what_it_is_for() {
         for (items, rest) in without_each(&rules) {
             staged.cluster.grant(READER, &rest);
             let less = staged.check(&reader, &["--fail-on", "never"]);
-            let undefined = items
-                .iter()
-                .any(|item| matches!(item, Item::List(kind) if !serves(&staged.cluster.api, *kind)));
+            let undefined =
+                items.iter().any(|item| matches!(item, Item::List(kind) if !serves(&staged.cluster.api, *kind)));
             assert_touched(&format!("{name} without {items:?}"), &items, undefined, &whole, &less);
         }
         // Findings at the gate come before what could not be looked at.
@@ -142,9 +141,8 @@ fn serves(api: &Api, kind: Kind) -> bool {
     let info = kind.info();
     let mut versions = std::iter::once(&info.version).chain(info.older);
     info.group.is_empty()
-        || versions.any(|version| {
-            api.find(&format!("/apis/{}/{version}/{}?limit=1", info.group, info.plural)).is_some()
-        })
+        || versions
+            .any(|version| api.find(&format!("/apis/{}/{version}/{}?limit=1", info.group, info.plural)).is_some())
 }
 
 /// Every right of the role: the items that it is for, and the rules that are left without it.
@@ -166,8 +164,7 @@ fn without_each(rules: &Value) -> Vec<(BTreeSet<Item>, Value)> {
                 each.push((for_it, rules_without(rules, group, &resource, None)));
             }
             for name in names {
-                let for_it: BTreeSet<Item> =
-                    items.iter().filter(|item| object(item, &name)).cloned().collect();
+                let for_it: BTreeSet<Item> = items.iter().filter(|item| object(item, &name)).cloned().collect();
                 each.push((for_it, rules_without(rules, group, &resource, Some(&name))));
             }
         }
@@ -201,8 +198,7 @@ fn rules_without(rules: &Value, group: &str, resource: &str, name: Option<&str>)
 /// Compares the result without these items (`less`) with the full result (`whole`). For an `undefined` kind,
 /// the absence of objects is known without a request.
 fn assert_touched(place: &str, items: &BTreeSet<Item>, undefined: bool, whole: &Ran, less: &Ran) {
-    let outcome =
-        |ran: &Ran, id: &str| ran.document.checks.iter().find(|check| check.id == id).unwrap().outcome;
+    let outcome = |ran: &Ran, id: &str| ran.document.checks.iter().find(|check| check.id == id).unwrap().outcome;
     let denied: BTreeSet<&str> = less
         .document
         .coverage
@@ -217,8 +213,7 @@ fn assert_touched(place: &str, items: &BTreeSet<Item>, undefined: bool, whole: &
         .flat_map(|gap| gap.checks.iter().map(String::as_str))
         .collect();
     // The list of definitions contains each of them too.
-    let is_definition =
-        |item: &Item| matches!(item, Item::Named { kind: Kind::CustomResourceDefinition, .. });
+    let is_definition = |item: &Item| matches!(item, Item::Named { kind: Kind::CustomResourceDefinition, .. });
     let undefined = undefined || items.iter().all(is_definition);
     let names = |evidence: &BTreeSet<Item>| !evidence.is_disjoint(items);
     let judged = || checks::all().filter(|check| check.card().front.modes.contains(&Mode::Installed));
@@ -236,14 +231,10 @@ fn assert_touched(place: &str, items: &BTreeSet<Item>, undefined: bool, whole: &
             // one either.
             let open = undefined || matches!(is, Outcome::NotApplicable | Outcome::NotChecked);
             let judged = !(open && was == is);
-            let not_judged =
-                matches!(is, Outcome::NotChecked | Outcome::Findings) && denied.contains(check.id);
+            let not_judged = matches!(is, Outcome::NotChecked | Outcome::Findings) && denied.contains(check.id);
             assert!(not_judged || !judged, "{place}");
         } else if names(&front.uses) {
-            assert!(
-                was != Outcome::Findings || matches!(is, Outcome::Findings | Outcome::NotChecked),
-                "{place}"
-            );
+            assert!(was != Outcome::Findings || matches!(is, Outcome::Findings | Outcome::NotChecked), "{place}");
             assert!(is != Outcome::Crashed, "{place}");
         } else {
             assert_eq!(was, is, "{place}");
@@ -261,8 +252,7 @@ fn assert_touched(place: &str, items: &BTreeSet<Item>, undefined: bool, whole: &
 fn findings(ran: &Ran, id: &str, touched: &BTreeSet<&str>, explains_touched: bool) -> Vec<String> {
     let all = &ran.document.findings;
     let stays = |fingerprint: &String| {
-        all.iter()
-            .any(|finding| finding.fingerprint == *fingerprint && !touched.contains(finding.check.as_str()))
+        all.iter().any(|finding| finding.fingerprint == *fingerprint && !touched.contains(finding.check.as_str()))
     };
     let mut said: Vec<String> = all
         .iter()
@@ -271,7 +261,9 @@ fn findings(ran: &Ran, id: &str, touched: &BTreeSet<&str>, explains_touched: boo
             let severity = (!explains_touched).then_some(finding.severity);
             let causes: Vec<_> = finding.caused_by.iter().filter(|cause| stays(cause)).collect();
             let Finding { fingerprint, message, subjects, evidence, remedy, confidence, .. } = finding;
-            format!("{severity:?} {confidence:?} {fingerprint} {message} {subjects:?} {evidence:?} {remedy:?} {causes:?}")
+            format!(
+                "{severity:?} {confidence:?} {fingerprint} {message} {subjects:?} {evidence:?} {remedy:?} {causes:?}"
+            )
         })
         .collect();
     said.sort();

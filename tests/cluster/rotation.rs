@@ -16,14 +16,8 @@ use crate::operator::{Operator, kubectl};
 
 const RELEASE: &str = "2.19";
 /// The stages of a rotation of both, in order.
-const STAGES: [&str; 6] = [
-    "add-anchor",
-    "restart-workloads",
-    "replace-issuer",
-    "renew-certificates",
-    "remove-anchor",
-    "drop-old-anchor",
-];
+const STAGES: [&str; 6] =
+    ["add-anchor", "restart-workloads", "replace-issuer", "renew-certificates", "remove-anchor", "drop-old-anchor"];
 /// Stages that end while the pods that a change of the bundle replaces become ready.
 const PASSED: &str = "restart-control-plane";
 

@@ -38,8 +38,7 @@ fn users_may_do_what_roles_grant(cluster: &mut Cluster) {
 /// History is forgotten between the first page and the second, by a front that sees the request for it.
 fn page_tokens_expire(cluster: &Cluster) {
     let etcd = cluster.etcd.clone();
-    let second_page =
-        |request: &http::request::Parts| request.uri.query().unwrap_or("").contains("continue=");
+    let second_page = |request: &http::request::Parts| request.uri.query().unwrap_or("").contains("continue=");
     let rule = move |request: &http::request::Parts| {
         if second_page(request) {
             etcd.compact();

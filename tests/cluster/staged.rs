@@ -58,10 +58,7 @@ fn objects(scene: &Scene) -> ObjectSet {
 fn words(scene: &Scene, doctor: &Doctor) -> Vec<String> {
     let memory = &scene.memory;
     let mut words = vec!["--live".to_owned(), "--at".to_owned(), memory.captured_at.unwrap().to_string()];
-    words.extend([
-        "--linkerd-cli".to_owned(),
-        memory.cli_version.clone().unwrap_or_else(|| "none".to_owned()),
-    ]);
+    words.extend(["--linkerd-cli".to_owned(), memory.cli_version.clone().unwrap_or_else(|| "none".to_owned())]);
     let flags = [
         ("--linkerd-namespace", &scene.options.control_plane_namespace),
         ("--cni-namespace", &scene.options.cni_namespace),

@@ -106,8 +106,7 @@ impl Release {
     fn read(folder: &Path, name: &'static str) -> Release {
         let read = |part: &str| ObjectSet::read(&folder.join(name).join(format!("{part}.yaml"))).objects;
         let control_plane = injected(name, read("control-plane"));
-        let config =
-            control_plane.iter().find(|object| is_object(object, "ConfigMap", "linkerd-config")).unwrap();
+        let config = control_plane.iter().find(|object| is_object(object, "ConfigMap", "linkerd-config")).unwrap();
         let values: serde_yaml::Value = serde_yaml::from_str(text(&config["data"], "values")).unwrap();
         Release {
             name,
@@ -129,16 +128,13 @@ impl Release {
             is_object(object, "Secret", "linkerd-identity-issuer")
                 || is_object(object, "ConfigMap", "linkerd-identity-trust-roots")
         };
-        let mut control_plane: Vec<Value> =
-            self.control_plane.iter().filter(|object| !kept(object)).cloned().collect();
+        let mut control_plane: Vec<Value> = self.control_plane.iter().filter(|object| !kept(object)).cloned().collect();
         let mut workloads = self.workloads.clone();
         control_plane.iter_mut().chain(&mut workloads).for_each(|object| trust(object, first.anchors()));
         let mut values = self.values.clone();
         values["identityTrustAnchorsPEM"] = first.values["identityTrustAnchorsPEM"].clone();
         values["identity"]["issuer"]["tls"] = first.values["identity"]["issuer"]["tls"].clone();
-        for config in
-            control_plane.iter_mut().filter(|object| is_object(object, "ConfigMap", "linkerd-config"))
-        {
+        for config in control_plane.iter_mut().filter(|object| is_object(object, "ConfigMap", "linkerd-config")) {
             config["data"]["values"] = json!(serde_yaml::to_string(&values).unwrap());
         }
         (control_plane, workloads)
@@ -180,9 +176,7 @@ fn subjects(ran: &Ran, check: &str) -> BTreeSet<String> {
 /// Appends the differences between the prediction and the result.
 fn compare(wrong: &mut Vec<String>, what: &str, foreseen: &BTreeSet<String>, came: &BTreeSet<String>) {
     let each = foreseen.difference(came).map(|line| format!("{what}: foreseen, did not come: {line}"));
-    wrong.extend(
-        each.chain(came.difference(foreseen).map(|line| format!("{what}: came, not foreseen: {line}"))),
-    );
+    wrong.extend(each.chain(came.difference(foreseen).map(|line| format!("{what}: came, not foreseen: {line}"))));
 }
 
 /// Upgrades a server from `from` to `to` and reports wrong predictions.

@@ -85,12 +85,7 @@ fn ends_at_once_where_waiting_does_not_help() {
     staged
         .cluster
         .api
-        .call(
-            "DELETE",
-            "/api/v1/namespaces/linkerd/configmaps/linkerd-identity-trust-roots",
-            "ConfigMap",
-            Vec::new(),
-        )
+        .call("DELETE", "/api/v1/namespaces/linkerd/configmaps/linkerd-identity-trust-roots", "ConfigMap", Vec::new())
         .unwrap();
     let began = Instant::now();
     let output = wait(&staged, &[]);

@@ -68,9 +68,7 @@ pub fn unexplained(pair: &Pair<'_>, used: &mut BTreeSet<usize>) -> Vec<String> {
         if stopped {
             continue;
         }
-        if let Some(at) =
-            differences().iter().position(|entry| explains(entry, pair.state, name, None, Some(own)))
-        {
+        if let Some(at) = differences().iter().position(|entry| explains(entry, pair.state, name, None, Some(own))) {
             used.insert(at);
         } else {
             wrong.push(format!(

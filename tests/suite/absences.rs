@@ -107,8 +107,7 @@ fn no_check_reads_undeclared_evidence_in_its_own_cases() {
 
 #[test]
 fn no_check_reads_undeclared_evidence_on_other_clusters() {
-    let stride =
-        if std::env::var_os("MESHDOCTOR_SWEEP").is_some_and(|all| all == "all") { 1 } else { STRIDE };
+    let stride = if std::env::var_os("MESHDOCTOR_SWEEP").is_some_and(|all| all == "all") { 1 } else { STRIDE };
     let all: Vec<&'static Check> = checks::all().collect();
     let mut of_checks: BTreeMap<&str, BTreeSet<Item>> = BTreeMap::new();
     all.iter().for_each(|check| _ = of_checks.insert(check.id, items(check)));

@@ -72,11 +72,9 @@ fn key(object: &Value) -> (String, String, String) {
 
 /// The answers to an object: several objects of a set may have the same name, one after the other.
 fn answers<'a>(list: &'a Value, object: &Value) -> Vec<&'a Value> {
-    let group =
-        |one: &Value| one["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap().to_owned();
-    let is_about = |one: &&Value| {
-        key(one) == key(object) && (one["apiVersion"].is_null() || group(one) == group(object))
-    };
+    let group = |one: &Value| one["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap().to_owned();
+    let is_about =
+        |one: &&Value| key(one) == key(object) && (one["apiVersion"].is_null() || group(one) == group(object));
     list.as_array().into_iter().flatten().filter(is_about).collect()
 }
 
@@ -108,11 +106,8 @@ fn webhook_answers_match_recorded_ones() {
                 (None, true) => true,
                 (Some(answer), false) => {
                     denied += 1;
-                    let rules: Vec<Rule> = MESSAGES
-                        .iter()
-                        .filter(|(part, _)| message.contains(part))
-                        .map(|(_, rule)| *rule)
-                        .collect();
+                    let rules: Vec<Rule> =
+                        MESSAGES.iter().filter(|(part, _)| message.contains(part)).map(|(_, rule)| *rule).collect();
                     answer.by == RejectedBy::PolicyValidator
                         && answer.rule.is_some_and(|rule| rules.first() == Some(&rule))
                 }
@@ -124,10 +119,7 @@ fn webhook_answers_match_recorded_ones() {
             }
         }
     }
-    assert!(
-        recordings().is_empty() || (compared > 200 && denied > 20),
-        "{compared} compared, {denied} denied"
-    );
+    assert!(recordings().is_empty() || (compared > 200 && denied > 20), "{compared} compared, {denied} denied");
     assert!(wrong.is_empty(), "{} of {compared} answers differ\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -156,26 +148,17 @@ fn schema_answers_match_recorded_ones() {
                 (false, false) => {
                     rejected += 1;
                     wanted.into_iter().all(|(_, reason)| {
-                        found
-                            .iter()
-                            .any(|one| one.reason.contains(reason) || reason.starts_with("it is required"))
+                        found.iter().any(|one| one.reason.contains(reason) || reason.starts_with("it is required"))
                     })
                 }
                 (false, true) => false,
             };
             if !fits {
-                wrong.push(format!(
-                    "{name} {:?}\n  ours   {}\n  theirs {message}",
-                    key(object),
-                    describe(&found)
-                ));
+                wrong.push(format!("{name} {:?}\n  ours   {}\n  theirs {message}", key(object), describe(&found)));
             }
         }
     }
-    assert!(
-        recordings().is_empty() || (compared > 200 && rejected > 10),
-        "{compared} compared, {rejected} rejected"
-    );
+    assert!(recordings().is_empty() || (compared > 200 && rejected > 10), "{compared} compared, {rejected} rejected");
     assert!(wrong.is_empty(), "{} of {compared} answers differ\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -235,9 +218,7 @@ fn example(schema: &Schema, at: usize) -> Value {
 
 fn texts<'a>(value: &'a Value, place: &str, found: &mut Vec<(String, &'a str)>) {
     match value {
-        Value::Object(map) => {
-            map.iter().for_each(|(name, value)| texts(value, &format!("{place}.{name}"), found))
-        }
+        Value::Object(map) => map.iter().for_each(|(name, value)| texts(value, &format!("{place}.{name}"), found)),
         Value::Array(items) => items.iter().for_each(|item| texts(item, place, found)),
         Value::String(text) => found.push((place.to_owned(), text)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}

@@ -14,17 +14,7 @@ use crate::dumps::{NOTHING, gz, kubectl_list, list, malformed, open, pod, tar_of
 #[test]
 fn files_without_objects_are_never_quoted() {
     let folder = tempfile::tempdir().unwrap();
-    let names = [
-        "passwd",
-        "password",
-        "secret",
-        "token",
-        "password.txt",
-        "my.token",
-        "notes.txt",
-        "id_rsa",
-        "x.yaml",
-    ];
+    let names = ["passwd", "password", "secret", "token", "password.txt", "my.token", "notes.txt", "id_rsa", "x.yaml"];
     for name in names {
         fs::write(folder.path().join(name), "ready pod node\nmore\n").unwrap();
         for option in ["--bundle", "--manifests", "--with"] {
@@ -54,12 +44,7 @@ fn what_is_broken_is_named_with_its_line_and_the_rest_is_there() {
         ("x/b.json", pod("b", 1).to_string().into_bytes()),
     ]);
     let cases: Vec<(&str, Vec<u8>, usize, &str)> = vec![
-        (
-            "cut.json",
-            cut(&whole, "\"nodeName\"").into_bytes(),
-            1,
-            "cut.json:33: it ends in the middle of an item",
-        ),
+        ("cut.json", cut(&whole, "\"nodeName\"").into_bytes(), 1, "cut.json:33: it ends in the middle of an item"),
         ("value.json", wrong_value.into_bytes(), 1, "value.json:12: expected ident"),
         ("after.json", format!("{whole}\nnonsense").into_bytes(), 2, "after.json:42: expected a JSON object"),
         ("cut.yaml", cut(&yaml, "kind: List").into_bytes(), 1, "cut.yaml:14: the list is truncated"),
@@ -93,18 +78,10 @@ fn what_is_broken_is_named_with_its_line_and_the_rest_is_there() {
         assert_eq!(count, pods, "{name}: {fetched:?}");
         let said = malformed(&fetched);
         assert!(said.iter().any(|said| said.contains(message)), "{name}: {fetched:?}");
-        assert!(
-            evidence.warnings().iter().any(|said| said.contains(message)),
-            "{name}: {:?}",
-            evidence.warnings()
-        );
+        assert!(evidence.warnings().iter().any(|said| said.contains(message)), "{name}: {:?}", evidence.warnings());
         let (_, services) = list(&evidence, Kind::Service);
         let only_pods = name == "page.json";
-        assert_eq!(
-            services == Fetched::Complete,
-            only_pods,
-            "{name}: any kind may be in what is lost: {services:?}"
-        );
+        assert_eq!(services == Fetched::Complete, only_pods, "{name}: any kind may be in what is lost: {services:?}");
     }
 }
 
@@ -123,11 +100,7 @@ fn where_nothing_is_to_be_read_the_reason_is_said() {
         ("values.yaml", b"cniEnabled: true\n".to_vec(), "no Kubernetes objects"),
         ("x.zip", b"PK\x03\x04....".to_vec(), "zip"),
         ("x.tgz", vec![0x1F, 0x8B, 8, 0, 1, 2, 3], "x.tgz"),
-        (
-            "line.json",
-            [b"{\"a\": \"".as_slice(), &vec![b'x'; 40 << 20]].concat(),
-            "line.json:1: it ends in the middle",
-        ),
+        ("line.json", [b"{\"a\": \"".as_slice(), &vec![b'x'; 40 << 20]].concat(), "line.json:1: it ends in the middle"),
     ] {
         fs::write(path(name), bytes).unwrap();
         let error = open(&[&path(name)], Completeness::All).map(|_| ()).expect_err(name);
@@ -158,20 +131,14 @@ fn a_folder_of_mixed_things_says_what_it_left_out() {
         ("package.json", "{\"name\": \"x\"}".to_owned()),
         ("notes.md", "# Notes\n".to_owned()),
         ("values.yaml", "a: 1\n".to_owned()),
-        (
-            "servers.yaml",
-            "apiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: x}\n".to_owned(),
-        ),
+        ("servers.yaml", "apiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: x}\n".to_owned()),
     ] {
         fs::write(folder.path().join(name), text).unwrap();
     }
     let evidence = open(&[folder.path()], Completeness::All).unwrap();
     assert_eq!(list(&evidence, Kind::Pod), (1, Fetched::Complete));
     let ignored = evidence.ignored().join("\n");
-    assert!(
-        ["package.json", "notes.md", "values.yaml"].iter().all(|name| ignored.contains(name)),
-        "{ignored}"
-    );
+    assert!(["package.json", "notes.md", "values.yaml"].iter().all(|name| ignored.contains(name)), "{ignored}");
     assert!(!ignored.contains("servers.yaml"), "{ignored}");
     // A broken file that was meant to hold objects is a gap, not a thing to leave out.
     fs::write(folder.path().join("services.yaml"), "apiVersion: v1\nkind: \"Service\n").unwrap();
@@ -242,10 +209,7 @@ fn links_in_a_folder_are_not_followed_out_of_it() {
     symlink(".", dump.join("circle")).unwrap();
     let (count, fetched) = list(&open(&[&dump], Completeness::All).unwrap(), Kind::Pod);
     assert_eq!(count, 1);
-    assert!(
-        malformed(&fetched).iter().any(|said| said.contains("b.json: not followed: link to")),
-        "{fetched:?}"
-    );
+    assert!(malformed(&fetched).iter().any(|said| said.contains("b.json: not followed: link to")), "{fetched:?}");
     // The path that the operator names may be a link.
     symlink("dump", folder.path().join("link")).unwrap();
     assert_eq!(list(&open(&[&folder.path().join("link")], Completeness::Unstated).unwrap(), Kind::Pod).0, 1);
@@ -266,10 +230,9 @@ fn of_thousands_of_unknown_keys_some_are_named_and_the_rest_is_a_gap() {
         "metadata": {"name": "shop", "annotations": keys}});
     let list = serde_json::json!({"kind": "List", "apiVersion": "v1", "items": [injector, namespace]});
     std::fs::write(&path, list.to_string()).unwrap();
-    let output =
-        ran(meshdoctor(&["check", "-q", "--only", "annotation-unknown", "--complete", "all", "-o", "json"])
-            .arg("--bundle")
-            .arg(&path));
+    let output = ran(meshdoctor(&["check", "-q", "--only", "annotation-unknown", "--complete", "all", "-o", "json"])
+        .arg("--bundle")
+        .arg(&path));
     let report: serde_json::Value = output.document();
     assert_eq!(report["findings"].as_array().map(Vec::len), Some(50));
     let text = report["coverage"].to_string();

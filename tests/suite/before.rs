@@ -111,11 +111,9 @@ fn saved_report_has_the_numbers_of_workloads() {
 fn worse_numbers_fail_and_similar_ones_do_not() {
     let world = World::new();
     let report = world.before(GOOD);
-    for (numbers, status, words) in [
-        (GOOD, 0, "compared with"),
-        (BAD, 1, "more requests to it fail"),
-        (LARGE, 0, "its proxies use more memory"),
-    ] {
+    for (numbers, status, words) in
+        [(GOOD, 0, "compared with"), (BAD, 1, "more requests to it fail"), (LARGE, 0, "its proxies use more memory")]
+    {
         let ran = world.compared(&report, Some(numbers), &[]);
         assert_eq!(ran.status, status, "{}", ran.text());
         assert!(ran.out.contains(words), "{words}: {}", ran.text());
@@ -134,10 +132,12 @@ fn worse_numbers_fail_and_similar_ones_do_not() {
 fn numbers_that_cannot_be_compared_are_gaps() {
     let world = World::new();
     let report = world.before(GOOD);
-    for numbers in [None, Some(IDLE)] {
+    // Requests that stopped are a finding.
+    for (numbers, outcome) in [(None, "not-checked"), (Some(IDLE), "findings")] {
         let ran = world.compared(&report, numbers, &["-o", "json"]);
         let document = ran.document();
-        assert_eq!(document["checks"][0]["outcome"], "not-checked", "{:#}", document["coverage"]);
+        assert_eq!(document["checks"][0]["outcome"], outcome, "{:#}", document["coverage"]);
+        assert_ne!(document["coverage"]["gaps"].as_array().map(Vec::len), Some(0), "{:#}", document["coverage"]);
     }
 }
 

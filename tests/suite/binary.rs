@@ -15,12 +15,7 @@ pub fn meshdoctor(args: &[&str]) -> Command {
 /// The binary at another path, such as a link to it, without the caller's environment.
 pub fn called(program: impl AsRef<OsStr>, args: &[&str]) -> Command {
     let mut command = Command::new(program);
-    command
-        .args(args)
-        .env_clear()
-        .env("HOME", "/nonexistent")
-        .env("PATH", "/nonexistent")
-        .stdin(Stdio::null());
+    command.args(args).env_clear().env("HOME", "/nonexistent").env("PATH", "/nonexistent").stdin(Stdio::null());
     command
 }
 

@@ -29,14 +29,8 @@ const PARTS: &[(&str, &[&str])] = &[
             "your-own-checks",
         ],
     ),
-    (
-        "Concepts",
-        &["glossary", "reading-a-report", "bundles", "metrics", "node-evidence", "knowledge", "limits"],
-    ),
-    (
-        "Reference",
-        &["cli", "exit-codes", "formats", "config", "linkerd-check", "defects", "remedies", "cost"],
-    ),
+    ("Concepts", &["glossary", "reading-a-report", "bundles", "metrics", "node-evidence", "knowledge", "limits"]),
+    ("Reference", &["cli", "exit-codes", "formats", "config", "linkerd-check", "defects", "remedies", "cost"]),
     ("Contributing", &["architecture", "testing"]),
 ];
 
@@ -54,8 +48,7 @@ fn title(path: &Path) -> String {
 /// The Markdown files of a folder, sorted.
 fn pages(folder: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<PathBuf> =
-        entries.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    let mut pages: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
     pages.sort();
     pages
 }
@@ -74,11 +67,7 @@ fn contents() -> String {
             let to = place(&format!("docs/{file}")).unwrap();
             _ = writeln!(summary, "- [{}]({to})", title(&root().join("docs").join(&file)));
             if *page == "node-evidence" {
-                _ = writeln!(
-                    summary,
-                    "  - [{}](platforms/index.md)",
-                    title(&root().join("docs/platforms/README.md"))
-                );
+                _ = writeln!(summary, "  - [{}](platforms/index.md)", title(&root().join("docs/platforms/README.md")));
                 for page in pages("docs/platforms").iter().filter(|page| !page.ends_with("README.md")) {
                     _ = writeln!(summary, "    - [{}](platforms/{})", title(page), name(page));
                 }
@@ -131,9 +120,8 @@ fn linked(file: &str, to: &str, text: &str) -> String {
     let up = "../".repeat(to.matches('/').count());
     let rewritten = |found: &regex::Captures<'_>| {
         let (words, target) = (&found[1], &found[2]);
-        let (target, anchor) = target
-            .split_once('#')
-            .map_or((target, String::new()), |(target, anchor)| (target, format!("#{anchor}")));
+        let (target, anchor) =
+            target.split_once('#').map_or((target, String::new()), |(target, anchor)| (target, format!("#{anchor}")));
         let path = match target.strip_prefix(&here) {
             // The link of a page to its own card leaves the book.
             Some(path) if words == path => return found[0].to_owned(),
@@ -163,10 +151,7 @@ fn book() -> BTreeMap<String, String> {
             book.insert(to, text);
         }
     }
-    book.insert(
-        "checks/index.md".to_owned(),
-        linked("checks/README.md", "checks/index.md", &docgen::index()),
-    );
+    book.insert("checks/index.md".to_owned(), linked("checks/README.md", "checks/index.md", &docgen::index()));
     for check in checks::all() {
         let to = format!("checks/{}.md", check.id);
         let text = linked(&check.card().path(), &to, &render::explain::markdown(check));
@@ -214,9 +199,10 @@ fn summary(path: &Path) -> String {
 /// The index for language models: <https://llmstxt.org>.
 #[test]
 fn index_for_language_models_lists_every_page() {
-    let mut index = "# meshdoctor\n\n> A command-line doctor for the Linkerd service mesh: it reports what is broken, the \
+    let mut index =
+        "# meshdoctor\n\n> A command-line doctor for the Linkerd service mesh: it reports what is broken, the \
                      evidence, and how to repair it.\n"
-        .to_owned();
+            .to_owned();
     for (part, names) in PARTS {
         _ = write!(index, "\n## {part}\n\n");
         for page in *names {

@@ -86,20 +86,15 @@ fn its_findings_are_those_of_any_check() {
         "meshdoctor check --checks examples/checks --only outbound-port-skipped --fail-on warning"
     );
     assert!(finding["docs"].is_null() && finding["fingerprint"].is_string(), "{finding}");
-    judged(
-        folder.path(),
-        "examples/checks",
-        skips,
-        &["--skip", "namespace-outside-mesh,outbound-port-skipped"],
-        0,
-    );
+    judged(folder.path(), "examples/checks", skips, &["--skip", "namespace-outside-mesh,outbound-port-skipped"], 0);
     judged(folder.path(), "examples/checks", skips, &["--only", "outbound-port-skiped"], 2);
 }
 
 #[test]
 fn parameters_are_set_anew_and_stay_of_their_kind() {
     let folder = tempfile::tempdir().unwrap();
-    let rule = "  for: deployments.apps\n  rule: object.spec.replicas <= params.most\n  params: {most: 5, strict: true}";
+    let rule =
+        "  for: deployments.apps\n  rule: object.spec.replicas <= params.most\n  params: {most: 5, strict: true}";
     let home = card(folder.path(), "too-many", rule);
     judged(folder.path(), &home, "a: b", &[], 0);
     judged(folder.path(), &home, "a: b", &["--param", "too-many.most=2"], 1);

@@ -31,22 +31,14 @@ pub fn report(collected: &Collected, settings: &Settings) -> String {
 fn report_of(checks: &[&'static Check], collected: &Collected, settings: &Settings) -> String {
     let origin = Origin { kind: "test".to_owned(), name: String::new() };
     let policy = Policy::default();
-    let question = Question {
-        checks,
-        policy: &policy,
-        settings,
-        knowledge: Knowledge::embedded(),
-        origin,
-        change: None,
-    };
+    let question =
+        Question { checks, policy: &policy, settings, knowledge: Knowledge::embedded(), origin, change: None };
     format!("{:#?}", report::judge(&question, collected))
 }
 
 pub fn everything() -> BTreeSet<Item> {
     let mut items = policy::items(&checks::all().collect::<Vec<_>>());
-    items.extend(
-        Kind::ALL.iter().filter(|k| !matches!(k, Kind::Secret | Kind::ConfigMap)).map(|k| Item::List(*k)),
-    );
+    items.extend(Kind::ALL.iter().filter(|k| !matches!(k, Kind::Secret | Kind::ConfigMap)).map(|k| Item::List(*k)));
     items.insert("configmaps/control-plane/linkerd-config".parse().unwrap());
     items.extend([Item::ServerVersion, Item::CliVersion, Item::NodeFiles, Item::Logs, Item::Diagnostics]);
     items
@@ -58,12 +50,7 @@ fn save<S: Source>(source: &S, options: &Options, path: &Path) -> (Collected, Sa
 }
 
 /// Collects `items` from `source`, and saves them.
-fn save_items<S: Source>(
-    source: &S,
-    items: &BTreeSet<Item>,
-    options: &Options,
-    path: &Path,
-) -> (Collected, Saved) {
+fn save_items<S: Source>(source: &S, items: &BTreeSet<Item>, options: &Options, path: &Path) -> (Collected, Saved) {
     let writer = Writer::create(path).unwrap();
     let collected = collect_now(source, items, options, Some(&writer));
     let saved = writer.finish(ClosingEntries::new(&collected, Some("prod".to_owned()), None)).unwrap();
@@ -86,10 +73,7 @@ const FORMS: [&str; 4] = ["folder/", "x.tar.gz", "x.tar.zst", "x.tar"];
 
 fn node_files(node: &str) -> NodeFiles {
     let files = [
-        (
-            "meta.json",
-            r#"{"schema":"node-snapshot/1","node":"worker-1","collectedAt":"2026-01-15T11:00:00Z"}"#,
-        ),
+        ("meta.json", r#"{"schema":"node-snapshot/1","node":"worker-1","collectedAt":"2026-01-15T11:00:00Z"}"#),
         ("cni/net.d/05-x.conflist", r#"{"cniVersion":"0.3.1","name":"x","plugins":[]}"#),
     ];
     let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
@@ -101,9 +85,8 @@ fn troubled() -> Memory {
     let mut memory = Memory { completeness: Completeness::All, ..Memory::default() };
     for n in 0..1203_u64 {
         // Data that does not compress, so that a truncated archive contains a part.
-        let noise: String = (0..16)
-            .map(|i| format!("{:016x}", (n * 16 + i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)))
-            .collect();
+        let noise: String =
+            (0..16).map(|i| format!("{:016x}", (n * 16 + i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
         memory
             .objects
             .entry(Kind::Pod)
@@ -262,15 +245,11 @@ fn a_list_is_read_once_however_many_of_its_objects_are_asked_for_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x/");
     let writer = Writer::create(&path).unwrap();
-    let collected =
-        collect_now(&troubled(), &[Item::List(Kind::Pod)].into(), &Options::default(), Some(&writer));
+    let collected = collect_now(&troubled(), &[Item::List(Kind::Pod)].into(), &Options::default(), Some(&writer));
     writer.finish(ClosingEntries::new(&collected, None, None)).unwrap();
     let bundle = Bundle::load(&path).unwrap();
-    let named = |name: &str| Item::Named {
-        kind: Kind::Pod,
-        scope: Scope::Fixed("shop".to_owned()),
-        name: name.to_owned(),
-    };
+    let named =
+        |name: &str| Item::Named { kind: Kind::Pod, scope: Scope::Fixed("shop".to_owned()), name: name.to_owned() };
     let found = |name: &str| {
         let item = named(name);
         let got = collect_now(&bundle, &BTreeSet::from([item.clone()]), &Options::default(), None);
@@ -302,8 +281,7 @@ impl Source for Restarting {
         for round in ["old", "new"] {
             for n in 0..700 {
                 let applied = json!({"kubectl.kubernetes.io/last-applied-configuration": "{}"});
-                let metadata =
-                    json!({"namespace": "shop", "name": format!("{round}-{n}"), "annotations": applied});
+                let metadata = json!({"namespace": "shop", "name": format!("{round}-{n}"), "annotations": applied});
                 sink.object(json!({ "metadata": metadata }).to_string().as_bytes());
             }
             if round == "old" {
@@ -349,12 +327,7 @@ fn a_page_is_a_list_that_stands_alone_and_files_are_for_their_owner() {
         let archive = folder.path().join("x.tar.gz");
         save(&troubled(), &Options::default(), &archive);
         for file in [archive, path.join("manifest.json")] {
-            assert_eq!(
-                fs::metadata(&file).unwrap().permissions().mode() & 0o777,
-                0o600,
-                "{}",
-                file.display()
-            );
+            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
         }
     }
 }
@@ -490,12 +463,7 @@ fn what_the_operator_may_do_is_kept_with_its_answer() {
     let collected = collect_now(&memory, &items, &Options::default(), Some(&writer));
     writer.finish(ClosingEntries::new(&collected, None, None)).unwrap();
     let item: Item = "access/get/secrets/control-plane".parse().unwrap();
-    let later = collect_now(
-        &Bundle::load(&path).unwrap(),
-        &BTreeSet::from([item.clone()]),
-        &Options::default(),
-        None,
-    );
+    let later = collect_now(&Bundle::load(&path).unwrap(), &BTreeSet::from([item.clone()]), &Options::default(), None);
     let missing = Fetched::Missing { reason: Why::NotCaptured };
     assert_eq!(later.cluster.answer(&item).unwrap().fetched, missing);
 }

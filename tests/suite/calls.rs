@@ -132,14 +132,8 @@ Service shop/lost, port 80, for clients of shop
 #[test]
 fn a_call_that_its_routes_let_fail_stops_there() {
     for (to, words) in [
-        (
-            "shop/api:80",
-            "HTTPRoute split: some of the requests fail: Service shop/gone does not exist (HTTP 500)",
-        ),
-        (
-            "shop/lost:80",
-            "HTTPRoute dead: every request that it matches fails: Service shop/gone does not exist",
-        ),
+        ("shop/api:80", "HTTPRoute split: some of the requests fail: Service shop/gone does not exist (HTTP 500)"),
+        ("shop/lost:80", "HTTPRoute dead: every request that it matches fails: Service shop/gone does not exist"),
         ("192.0.2.7:443", "EgressNetwork out denies it, and no route allows it"),
         ("api.example.com:443", "EgressNetwork out denies it, and no route allows it"),
     ] {
@@ -152,16 +146,11 @@ fn a_call_that_its_routes_let_fail_stops_there() {
 
 #[test]
 fn a_network_that_lets_out_or_that_may_not_hold_is_no_refusal() {
-    let narrow = CLUSTER
-        .replace("{trafficPolicy: Deny}", "{trafficPolicy: Deny, networks: [{cidr: 198.51.100.0/24}]}");
+    let narrow = CLUSTER.replace("{trafficPolicy: Deny}", "{trafficPolicy: Deny, networks: [{cidr: 198.51.100.0/24}]}");
     let open = CLUSTER.replace("{trafficPolicy: Deny}", "{trafficPolicy: Allow}");
     for (cluster, to, words) in [
         (&open, "192.0.2.7:443", "EgressNetwork out allows it"),
-        (
-            &narrow,
-            "api.example.com:443",
-            "whether EgressNetwork out selects it depends on its address and port",
-        ),
+        (&narrow, "api.example.com:443", "whether EgressNetwork out selects it depends on its address and port"),
         (&narrow, "192.0.2.7:443", "is outside the cluster"),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -13,8 +13,7 @@ const PASSWORD: &str = "canary-pässword-do-not-print";
 /// A service-account token in the form Kubernetes gives it, with the canary as its signature.
 pub fn token() -> String {
     use base64::Engine;
-    let part =
-        |value: serde_json::Value| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(value.to_string());
+    let part = |value: serde_json::Value| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(value.to_string());
     let header = part(serde_json::json!({ "alg": "RS256", "kid": "canary" }));
     let claims = part(serde_json::json!({
         "iss": "https://kubernetes.default.svc", "sub": "system:serviceaccount:linkerd-cni:linkerd-cni",
@@ -95,12 +94,8 @@ fn plant(folder: &Path) {
 /// Panics if a secret is in these bytes, as it is or encoded once more.
 pub fn clean(what: &str, bytes: &[u8]) {
     let signature = &SIGNATURE[4..28];
-    let hidden = [
-        signature.to_owned(),
-        KEY[4..30].to_owned(),
-        PASSWORD.to_owned(),
-        encoded(SIGNATURE)[8..40].to_owned(),
-    ];
+    let hidden =
+        [signature.to_owned(), KEY[4..30].to_owned(), PASSWORD.to_owned(), encoded(SIGNATURE)[8..40].to_owned()];
     for secret in hidden {
         assert!(
             !bytes.windows(secret.len()).any(|window| window == secret.as_bytes()),
@@ -135,8 +130,7 @@ fn no_form_of_the_report_holds_a_secret() {
             let output = meshdoctor(&args).output().unwrap();
             clean(&format!("standard output of {args:?}"), &output.stdout);
             clean(&format!("standard error of {args:?}"), &output.stderr);
-            said_something +=
-                usize::from(String::from_utf8_lossy(&output.stdout).contains("cni-add-unauthorized"));
+            said_something += usize::from(String::from_utf8_lossy(&output.stdout).contains("cni-add-unauthorized"));
         }
     }
     assert_eq!(said_something, 8, "the planted trouble is found, so the evidence did pass the border");
@@ -150,10 +144,9 @@ fn no_bundle_holds_a_secret() {
     let node = format!("n1={}", folder.path().join("net.d").display());
     let bundle = folder.path().join("saved");
     let target = format!("{}/", bundle.display());
-    let output =
-        meshdoctor(&["collect", "-o", &target, "--bundle", &cluster, "--complete", "all", "--nodes", &node])
-            .output()
-            .unwrap();
+    let output = meshdoctor(&["collect", "-o", &target, "--bundle", &cluster, "--complete", "all", "--nodes", &node])
+        .output()
+        .unwrap();
     clean("what collect says", &[output.stdout, output.stderr].concat());
     let mut files = 0;
     for entry in walkdir::WalkDir::new(&bundle) {
@@ -207,9 +200,7 @@ fn errors_hold_no_secret() {
     ] {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        let output = meshdoctor(&["check", "-v=2", "-o", "json", "--bundle", path.to_str().unwrap()])
-            .output()
-            .unwrap();
+        let output = meshdoctor(&["check", "-v=2", "-o", "json", "--bundle", path.to_str().unwrap()]).output().unwrap();
         clean(name, &[output.stdout, output.stderr].concat());
     }
 }

@@ -29,7 +29,8 @@ fn path(check: &Check) -> PathBuf {
 }
 
 /// The cases of a card are below its documentation, which is what the repository's host shows first.
-const FOLD: &str = "## Cases\n<details>\n<summary>Clusters with and without the problem, and the expected reports</summary>\n\n";
+const FOLD: &str =
+    "## Cases\n<details>\n<summary>Clusters with and without the problem, and the expected reports</summary>\n\n";
 const FOLD_END: &str = "</details>";
 
 /// The text of a card with its cases in one fold.
@@ -61,8 +62,7 @@ fn judge(check: &'static Check, wrong: &mut Vec<String>) -> String {
             continue;
         }
         if update {
-            text = cases::with_expectation(&text, &case.title, said.trim_end())
-                .expect("the case came from this card");
+            text = cases::with_expectation(&text, &case.title, said.trim_end()).expect("the case came from this card");
         } else {
             wrong.push(format!(
                 "{place}: the output is\n{said}\nbut the card expects\n{}\n(UPDATE=1 cargo test rewrites it; read the diff)",
@@ -126,11 +126,7 @@ fn ids_name_the_bad_state_and_cards_refer_to_cards() {
         for banned in ["check-", "ensure-", "must-", "no-", "use-", "avoid-"] {
             assert!(!check.id.starts_with(banned), "{}: an id names the bad state", check.id);
         }
-        assert!(
-            check.id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
-            "{}",
-            check.id
-        );
+        assert!(check.id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{}", check.id);
         let front = &check.card().front;
         for (word, others) in [("explains", &front.explains), ("before", &front.before)] {
             for other in others {
@@ -180,12 +176,7 @@ fn the_rows_that_cards_answer_are_rows_of_linkerd_check() {
     for check in checks::all() {
         for name in &check.card().front.linkerd_check {
             let row = rows.row(&name.category, &name.description);
-            assert_eq!(
-                row.map(|row| row.anchor.as_str()),
-                Some(name.anchor.as_str()),
-                "{}: {name:?}",
-                check.id
-            );
+            assert_eq!(row.map(|row| row.anchor.as_str()), Some(name.anchor.as_str()), "{}: {name:?}", check.id);
         }
     }
 }

@@ -57,10 +57,8 @@ impl Live {
     pub fn defines(&self, kind: Kind) -> bool {
         let item = Item::List(Kind::CustomResourceDefinition);
         let collected = collect_now(&self.0.memory, &[item.clone()].into(), &self.0.options, None);
-        let all = collected
-            .cluster
-            .answer(&item)
-            .map_or(&[][..], |answer| answer.objects::<CustomResourceDefinition>());
+        let all =
+            collected.cluster.answer(&item).map_or(&[][..], |answer| answer.objects::<CustomResourceDefinition>());
         all.iter().any(|known| known.metadata.name == kind.resource())
     }
 

@@ -15,8 +15,7 @@ fn pods_without_policy_are_explained_by_the_control_plane() {
         .expect("a case");
     let report = judge(&live(check, case).0);
     let found = |id: &str| report.findings.iter().find(|finding| finding.check == id);
-    let (symptom, cause) =
-        (found(check.id).expect("a finding"), found("control-plane-not-ready").expect("a finding"));
+    let (symptom, cause) = (found(check.id).expect("a finding"), found("control-plane-not-ready").expect("a finding"));
     assert!(symptom.caused_by.contains(&cause.fingerprint()), "{:?}", symptom.caused_by);
 }
 
@@ -39,11 +38,7 @@ fn image_that_is_not_pulled_explains_a_stuck_rollout() {
 fn assert_explained((id, title): (&str, &str), cause: &str, symptom: &str) {
     let report = case_of(id, title);
     let found = |id: &str| {
-        report
-            .findings
-            .iter()
-            .find(|finding| finding.check == id)
-            .unwrap_or_else(|| panic!("no {id} in {title}"))
+        report.findings.iter().find(|finding| finding.check == id).unwrap_or_else(|| panic!("no {id} in {title}"))
     };
     let (cause, symptom) = (found(cause).fingerprint(), found(symptom));
     assert!(symptom.caused_by.contains(&cause), "{title}: {:?}", symptom.caused_by);
@@ -124,8 +119,7 @@ fn expired_anchor_explains_the_issuer_that_expired_with_it() {
     let command = [&["check", "--bundle", path, "--complete", "all"][..], &at].concat();
     let report = crate::binary::ran(crate::binary::meshdoctor(&command)).document();
     let findings = report["findings"].as_array().expect("findings");
-    let found =
-        |id: &str| findings.iter().find(|one| one["check"] == id).unwrap_or_else(|| panic!("no {id}"));
+    let found = |id: &str| findings.iter().find(|one| one["check"] == id).unwrap_or_else(|| panic!("no {id}"));
     let cause = &found("trust-anchor-expired")["fingerprint"];
     assert!(found("issuer-expired")["causedBy"].as_array().is_some_and(|by| by.contains(cause)), "{report}");
 }

@@ -58,8 +58,7 @@ fn evidence_with_a_change_over_it_is_of_no_better_known_moment() {
         (&["--bundle", &saved], "captured"),
     ] {
         assert_eq!(source(given), expected, "{given:?}");
-        let over: Vec<&str> =
-            given.iter().copied().filter(|word| !["--save", &*saved].contains(word)).collect();
+        let over: Vec<&str> = given.iter().copied().filter(|word| !["--save", &*saved].contains(word)).collect();
         let over = if expected == "captured" { given.to_vec() } else { over };
         assert_eq!(source(&[&over[..], &with].concat()), expected, "{given:?} --with");
     }
@@ -121,14 +120,9 @@ fn the_pods_that_templates_will_make_are_those_of_the_real_injector() {
         let recorded = pods(&memory, &Set::default());
         let made: BTreeMap<String, Pod> =
             pods(&memory, &set).into_iter().map(|pod| (pod.metadata.name.clone(), pod)).collect();
-        for before in
-            recorded.iter().filter(|pod| pod.metadata.namespace == "shop" && pod.spec.proxy().is_some())
-        {
+        for before in recorded.iter().filter(|pod| pod.metadata.namespace == "shop" && pod.spec.proxy().is_some()) {
             let after = &made[&before.metadata.name];
-            assert_ne!(
-                before.metadata.creation_timestamp, after.metadata.creation_timestamp,
-                "{name}: not made again"
-            );
+            assert_ne!(before.metadata.creation_timestamp, after.metadata.creation_timestamp, "{name}: not made again");
             for list in [
                 (&before.spec.containers, &after.spec.containers),
                 (&before.spec.init_containers, &after.spec.init_containers),
@@ -148,9 +142,7 @@ fn the_pods_that_templates_will_make_are_those_of_the_real_injector() {
             if before.spec.volumes != after.spec.volumes {
                 wrong.push(format!("{name} volumes {:?} {:?}", before.spec.volumes, after.spec.volumes));
             }
-            for key in
-                ["linkerd.io/control-plane-ns", "linkerd.io/proxy-deployment", "linkerd.io/workload-ns"]
-            {
+            for key in ["linkerd.io/control-plane-ns", "linkerd.io/proxy-deployment", "linkerd.io/workload-ns"] {
                 if before.metadata.label(key) != after.metadata.label(key) {
                     wrong.push(format!("{name} {key}"));
                 }
@@ -233,10 +225,8 @@ fn a_change_brings_in_what_it_brings_and_points_at_the_line() {
     assert!(table.contains("WITH THE CHANGE of"), "{table}");
     assert!(table.contains("job.yaml:12:9 (from report/templates/job.yaml)"), "{table}");
     assert!(table.contains(&format!("verify    meshdoctor check --with {text} --only")), "{table}");
-    let right = MISSPELLED.replace(
-        "config.linkerd.io/proxy-native-sidecar",
-        "config.alpha.linkerd.io/proxy-enable-native-sidecar",
-    );
+    let right = MISSPELLED
+        .replace("config.linkerd.io/proxy-native-sidecar", "config.alpha.linkerd.io/proxy-enable-native-sidecar");
     let cured = written(folder.path(), "cured.yaml", &right);
     assert_eq!(document(&cluster, &cured, 0)["change"]["bringsOthers"], json!(0));
 }
@@ -254,8 +244,7 @@ spec:
     let folder = tempfile::tempdir().unwrap();
     let path = written(folder.path(), "bundle.yaml", BUNDLE).display().to_string();
     let base = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
-    let given =
-        ["check", "--no-config", "--bundle", base, "--complete", "all", "--with", &path, "-o", "json"];
+    let given = ["check", "--no-config", "--bundle", base, "--complete", "all", "--with", &path, "-o", "json"];
     let more = ["--at", "2026-01-15T12:00:00Z", "--linkerd-cli", "edge-25.4.4"];
     let said = ran(meshdoctor(&[&given[..], &more].concat())).document();
     let mut findings = said["findings"].as_array().unwrap().iter();
@@ -287,10 +276,11 @@ fn what_a_change_does_not_touch_stays_and_does_not_fail_the_run() {
 fn a_pod_that_gets_its_proxy_back_is_cured() {
     let Some(cluster) = recording("pods-not-injected") else { return };
     let all = json(&folder().unwrap().join("pods-not-injected/cluster.json"));
-    let late =
-        all["items"].as_array().unwrap().iter().find(|object| {
-            object["kind"] == json!("Deployment") && object["metadata"]["name"] == json!("late")
-        });
+    let late = all["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|object| object["kind"] == json!("Deployment") && object["metadata"]["name"] == json!("late"));
     let mut late = late.unwrap().clone();
     late["spec"]["template"]["metadata"]["annotations"]["example.com/restarted"] = json!("now");
     late["spec"]["template"]["spec"]["priorityClassName"] = json!("high");
@@ -310,10 +300,7 @@ fn what_is_pruned_goes_with_its_pods() {
     let path = written(folder.path(), "idle.yaml", idle).display().to_string();
     let selector = "linkerd.io/control-plane-component=destination";
     let said = check_output(&with(&cluster, &["--with", &path, "--prune", selector, "-o", "short"]), 1);
-    assert!(
-        said.contains("error control-plane-missing") || said.contains("[introduced by the change]"),
-        "{said}"
-    );
+    assert!(said.contains("error control-plane-missing") || said.contains("[introduced by the change]"), "{said}");
     check_output(&with(&cluster, &["--with", &path, "--prune", "a b=c"]), 2);
 }
 
@@ -330,8 +317,8 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
     assert!(findings[0].contains("native-sidecar-key-misspelled Job shop/report"), "{said}");
     check_output(&[&all[..], &["--fail-on", "warning"]].concat(), 1);
     // If an object occurs twice, the later one wins, with a warning.
-    let well = MISSPELLED
-        .replace("config.linkerd.io/proxy-native-sidecar", "config.linkerd.io/proxy-enable-native-sidecar");
+    let well =
+        MISSPELLED.replace("config.linkerd.io/proxy-native-sidecar", "config.linkerd.io/proxy-enable-native-sidecar");
     let well = written(folder.path(), "zz.yaml", &well).display().to_string();
     let out = ran(meshdoctor(&[&all[..], &["--manifests", &well, "-o", "short"]].concat()));
     let (said, warned) = (out.out, out.err);
@@ -344,13 +331,11 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
     let some = some.path().display().to_string();
     let said = check_output(&[&["check", "--manifests", &some], &versions[..], &["-o", "short"]].concat(), 0);
     assert!(
-        said.contains("error native-sidecar-key-misspelled")
-            || said.contains("warning native-sidecar-key-misspelled"),
+        said.contains("error native-sidecar-key-misspelled") || said.contains("warning native-sidecar-key-misspelled"),
         "{said}"
     );
     // A file that cannot be parsed never passes.
-    let broken =
-        written(folder.path(), "broken.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: x\n");
+    let broken = written(folder.path(), "broken.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: x\n");
     let broken = broken.display().to_string();
     check_output(&["check", "--manifests", &broken], 3);
     let both = [&all[..], &["--manifests", &broken]].concat();
@@ -365,23 +350,17 @@ fn what_the_releases_print_is_silent_before_it_is_applied() {
     let Some(manifests) = crate::installs::manifests() else { return };
     let mut wrong = Vec::new();
     for release in ["2.15", "2.16", "2.17", "2.18", "2.19", "2.20"] {
-        for shape in
-            ["control-plane", "control-plane-ha", "control-plane-cni", "control-plane-native-sidecar"]
-        {
+        for shape in ["control-plane", "control-plane-ha", "control-plane-cni", "control-plane-native-sidecar"] {
             let paths = [format!("{shape}.yaml"), "crds.yaml".to_owned(), "viz.yaml".to_owned()];
             let mut arguments = vec!["check".to_owned(), "-o".to_owned(), "short".to_owned()];
             for path in paths {
-                arguments.extend([
-                    "--manifests".to_owned(),
-                    manifests.join(release).join(path).display().to_string(),
-                ]);
+                arguments.extend(["--manifests".to_owned(), manifests.join(release).join(path).display().to_string()]);
             }
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             let said = check_output(&arguments, 0);
             let is_alarm = |line: &&str| line.starts_with("error") || line.starts_with("warning");
             let mut alarms: Vec<&str> = said.lines().filter(is_alarm).collect();
-            for (_, _, check) in DEFECTS.iter().filter(|(minor, part, _)| *minor == release && *part == "viz")
-            {
+            for (_, _, check) in DEFECTS.iter().filter(|(minor, part, _)| *minor == release && *part == "viz") {
                 let known = alarms.iter().position(|line| line.starts_with(&format!("warning {check} ")));
                 match known {
                     Some(at) => _ = alarms.remove(at),
@@ -402,14 +381,7 @@ fn a_change_that_changes_nothing_is_told_as_that() {
     for name in INJECTED {
         let cluster = recording(name).unwrap();
         let all = json(&folder.join(name).join("cluster.json"));
-        let kinds = [
-            "Deployment",
-            "StatefulSet",
-            "DaemonSet",
-            "Namespace",
-            "Service",
-            "MutatingWebhookConfiguration",
-        ];
+        let kinds = ["Deployment", "StatefulSet", "DaemonSet", "Namespace", "Service", "MutatingWebhookConfiguration"];
         let mut same: Vec<Value> = Vec::new();
         for object in all["items"].as_array().unwrap() {
             if kinds.iter().any(|kind| object["kind"] == json!(kind)) {

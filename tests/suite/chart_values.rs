@@ -33,15 +33,10 @@ fn values_by_themselves_are_told_by_file_and_line_and_without_secrets() {
         .iter()
         .filter_map(|finding| {
             let written = &finding["written"][0];
-            Some((
-                finding["check"].as_str()?.to_owned(),
-                written["line"].as_u64()?,
-                written["column"].as_u64()?,
-            ))
+            Some((finding["check"].as_str()?.to_owned(), written["line"].as_u64()?, written["column"].as_u64()?))
         })
         .collect();
-    let expected =
-        [("chart-value-refused", 3, 3), ("chart-value-unknown", 7, 7), ("chart-value-unknown", 2, 3)];
+    let expected = [("chart-value-refused", 3, 3), ("chart-value-unknown", 7, 7), ("chart-value-unknown", 2, 3)];
     assert_eq!(places, expected.map(|(check, line, column)| (check.to_owned(), line, column)), "{json}");
     // A later file that corrects the value leaves no finding.
     let right = write(
@@ -87,8 +82,7 @@ fn over_a_cluster_the_values_are_those_that_it_would_keep() {
     let narrow = write(own.path(), "values.yaml", "# ours\nclusterNetworks: 192.0.2.0/24\n");
     let args = ["check", "--values", &narrow, "--chart", "linkerd-control-plane", "--bundle", &bundle];
     let json = ran(meshdoctor(&[&args[..], &["-o", "json", "--on-not-checked", "pass"]].concat())).out;
-    let begun: Vec<Value> =
-        findings(&json).into_iter().filter(|finding| finding["when"] == "after-change").collect();
+    let begun: Vec<Value> = findings(&json).into_iter().filter(|finding| finding["when"] == "after-change").collect();
     let checks: Vec<&str> = begun.iter().map(|finding| finding["check"].as_str().unwrap()).collect();
     assert!(checks.contains(&"cluster-networks-incomplete"), "{checks:?}");
     let networks = begun.iter().find(|finding| finding["check"] == "cluster-networks-incomplete").unwrap();

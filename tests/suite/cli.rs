@@ -22,19 +22,13 @@ fn wrong_words_are_usage_errors_with_the_nearest_real_one() {
         (&["check", "--pre", "--kubernetes-version", "1.34"], "--kubernetes-version needs --manifests"),
         (&["check", "--with", "x.yaml", "--linkerd-version", "2.19"], "--linkerd-version needs --manifests"),
         (&["check", "--pre", "--linkerd-version", "2.99"], "--linkerd-version: the changes of 2.99"),
-        (
-            &["check", "--pre", "--linkerd-version", "2.19", "--expected-version", "edge-25.10.7"],
-            "with one of them",
-        ),
+        (&["check", "--pre", "--linkerd-version", "2.19", "--expected-version", "edge-25.10.7"], "with one of them"),
         (&["check", "--linkerd-cli", "v2.18"], "2.18 is a minor, not a release"),
         (&["check", "--timeout", "0"], "the time limit must be greater than 0"),
         (&["check", "--at", "yesterday"], "\"yesterday\" is not a time such as 2026-01-15T12:00:00Z"),
         (&["demo", "cni-unauthorised"], "did you mean cni-unauthorized?"),
         (&["chekc"], "'check'"),
-        (
-            &["check", "--only", "server-invalid-selector"],
-            "did you mean known-defect/server-invalid-selector?",
-        ),
+        (&["check", "--only", "server-invalid-selector"], "did you mean known-defect/server-invalid-selector?"),
         (&["reach", "--matrix"], "meshdoctor reach --matrix -n shop"),
         (&["fix", "--apply", "--bundle", "x.json"], "meshdoctor fix x.json > fix.sh"),
         (&["fix", "--apply", "x.json"], "meshdoctor fix x.json > fix.sh"),
@@ -155,11 +149,8 @@ fn a_pipe_gets_no_colour_and_force_gives_it() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let mut child = meshdoctor(&["demo", "cni-unauthorized"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        meshdoctor(&["demo", "cni-unauthorized"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(output.err, "");
@@ -205,8 +196,7 @@ fn a_dump_is_read_from_standard_input() {
 fn what_nobody_said_is_complete_is_not_judged() {
     let folder = tempfile::tempdir().unwrap();
     let path = &write(folder.path(), "list.json", r#"{"apiVersion":"v1","kind":"List","items":[]}"#);
-    let partial =
-        ran(meshdoctor(&["check", "--bundle", path, "--only", "control-plane-missing", "-o", "json"]));
+    let partial = ran(meshdoctor(&["check", "--bundle", path, "--only", "control-plane-missing", "-o", "json"]));
     assert_eq!(partial.status, 3, "nothing could be judged: {}", partial.err);
     let gap = &partial.document()["coverage"]["gaps"][0];
     assert!(gap["close"].as_str().unwrap().contains("kubectl get deployments.apps"), "{gap}");
@@ -249,18 +239,13 @@ fn a_run_that_came_to_nothing_is_a_failed_row_of_linkerd_check() {
 fn the_help_of_check_has_examples_and_the_exit_statuses() {
     let output = ran(meshdoctor(&["check", "--help"]));
     let help = output.out;
-    for wanted in
-        ["Examples:", "meshdoctor check --verify before.json", "Exit status:", "  4  nothing failed"]
-    {
+    for wanted in ["Examples:", "meshdoctor check --verify before.json", "Exit status:", "  4  nothing failed"] {
         assert!(help.contains(wanted), "{wanted}: {help}");
     }
     for (status, _) in meshdoctor::exit::ALL {
         assert!(help.contains(&format!("\n  {status}  ")), "{status}: {help}");
     }
-    assert!(
-        help.contains("Show all details; for check, also symptoms"),
-        "the help of -v states what it shows: {help}"
-    );
+    assert!(help.contains("Show all details; for check, also symptoms"), "the help of -v states what it shows: {help}");
 }
 
 /// Every anchor of every row that a check answers leads to that check, alone or in a list, however it was copied.
@@ -269,8 +254,7 @@ fn explain_takes_the_anchors_of_linkerd_check() {
     let known = meshdoctor::knowledge::Knowledge::embedded().linkerd_check();
     for category in known.categories() {
         for row in &category.rows {
-            let answering: Vec<&str> =
-                meshdoctor::checks::answering(&row.anchor).map(|check| check.id).collect();
+            let answering: Vec<&str> = meshdoctor::checks::answering(&row.anchor).map(|check| check.id).collect();
             if answering.is_empty() {
                 continue;
             }
@@ -328,8 +312,7 @@ fn the_role_of_chosen_checks_is_printed_with_its_binding() {
         .collect();
     assert_eq!(documents[0]["kind"], "ClusterRole");
     assert_eq!(documents[1]["subjects"][0]["name"], "doctor");
-    let verbs =
-        documents[0]["rules"].as_array().unwrap().iter().flat_map(|rule| rule["verbs"].as_array().unwrap());
+    let verbs = documents[0]["rules"].as_array().unwrap().iter().flat_map(|rule| rule["verbs"].as_array().unwrap());
     assert!(verbs.into_iter().all(|verb| verb == "list" || verb == "get"), "{role}");
     assert!(!role.contains("pods/portforward"), "{role}");
     let role = ran_to(0, meshdoctor(&["rbac", "--only", "debug", "--proxies"])).out;

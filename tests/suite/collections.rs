@@ -13,8 +13,7 @@ use crate::binary::{meshdoctor, ran};
 use crate::recordings;
 
 /// Recordings with several kinds of failures, and a healthy one.
-const OF: [&str; 4] =
-    ["healthy-2.18", "inject-as-label", "destination-scaled-to-zero", "control-plane-mixed"];
+const OF: [&str; 4] = ["healthy-2.18", "inject-as-label", "destination-scaled-to-zero", "control-plane-mixed"];
 /// File names of troubleshoot that differ from the resource's name.
 const NAMES: [(&str, &str); 6] = [
     ("poddisruptionbudgets", "pod-disruption-budgets"),
@@ -73,8 +72,7 @@ fn objects(recording: &Path) -> BTreeMap<String, BTreeMap<String, Vec<Value>>> {
 }
 
 fn list(items: &[Value]) -> Value {
-    let kind =
-        items.first().map_or("PodList".to_owned(), |one| format!("{}List", one["kind"].as_str().unwrap()));
+    let kind = items.first().map_or("PodList".to_owned(), |one| format!("{}List", one["kind"].as_str().unwrap()));
     let version = items.first().map_or(json!("v1"), |one| one["apiVersion"].clone());
     json!({"kind": kind, "apiVersion": version, "metadata": {"resourceVersion": "1"}, "items": items})
 }
@@ -116,8 +114,7 @@ fn troubleshoot(recording: &Path, folder: &Path) {
 fn sysdump(recording: &Path, folder: &Path) {
     let all = objects(recording);
     for resource in ["nodes", "namespaces", "pods", "services", "endpoints", "endpointslices", "events"] {
-        let items: Vec<Value> =
-            all.get(resource).into_iter().flat_map(BTreeMap::values).flatten().cloned().collect();
+        let items: Vec<Value> = all.get(resource).into_iter().flat_map(BTreeMap::values).flatten().cloned().collect();
         // The tool prints typed lists: only the list has `kind` and `apiVersion`, and has them after its
         // items.
         let mut typed = list(&items);
@@ -134,7 +131,8 @@ fn a_sysdump_tells_the_version_and_the_cni_configuration_of_its_nodes() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("cilium-sysdump-20261123-101010");
     let pod = |name: &str, node: &str| json!({"metadata": {"namespace": "kube-system", "name": name}, "spec": {"nodeName": node}});
-    let pods = json!({"kind": "PodList", "apiVersion": "v1", "items": [pod("cilium-7xk2p", "n1"), pod("cilium-b82qm", "n2")]});
+    let pods =
+        json!({"kind": "PodList", "apiVersion": "v1", "items": [pod("cilium-7xk2p", "n1"), pod("cilium-b82qm", "n2")]});
     let node = |name: &str| json!({"metadata": {"name": name}});
     let nodes = json!({"kind": "NodeList", "apiVersion": "v1", "items": [node("n1"), node("n2")]});
     let conflist = json!({"cniVersion": "0.3.1", "name": "cilium", "plugins": [{"type": "cilium-cni"},
@@ -159,19 +157,17 @@ fn a_sysdump_tells_the_version_and_the_cni_configuration_of_its_nodes() {
     assert!(file.contains("linkerd-cni") && !file.contains("eyJ"), "{file}");
     // The directory may contain more files, so neither a missing entry nor a pass is reported.
     let checks = report["checks"].as_array().unwrap().iter();
-    let passed = checks
-        .filter(|check| check["id"].as_str().unwrap().starts_with("cni-entry") && check["outcome"] == "pass");
+    let passed =
+        checks.filter(|check| check["id"].as_str().unwrap().starts_with("cni-entry") && check["outcome"] == "pass");
     assert_eq!(passed.count(), 0);
 }
 
 /// The outcome of each check, and the fingerprints of the findings.
 fn judged(path: &Path, more: &[&str]) -> (BTreeMap<String, String>, BTreeSet<String>) {
     let path = path.display().to_string();
-    let words = [
-        &["check", "--bundle", &path, "--linkerd-cli", "none", "--at", "2026-07-01T00:00:00Z", "-o", "json"],
-        more,
-    ]
-    .concat();
+    let words =
+        [&["check", "--bundle", &path, "--linkerd-cli", "none", "--at", "2026-07-01T00:00:00Z", "-o", "json"], more]
+            .concat();
     let report = ran(meshdoctor(&words)).document();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let checks = report["checks"].as_array().unwrap().iter();
@@ -190,15 +186,10 @@ fn nothing_is_said_of_a_collection_that_is_not_said_of_the_cluster() {
             let folder = tempfile::tempdir().unwrap();
             make(&recording, folder.path());
             let (outcomes, told) = judged(folder.path(), &[]);
-            let passed =
-                |of: &BTreeMap<String, String>| of.values().filter(|outcome| *outcome == "pass").count();
+            let passed = |of: &BTreeMap<String, String>| of.values().filter(|outcome| *outcome == "pass").count();
             for (id, outcome) in &outcomes {
                 let honest = outcome != "pass" || whole[id] == "pass" || whole[id] == "not-applicable";
-                assert!(
-                    honest,
-                    "{name}, {tool}: {id} passes, and of the whole recording it is {}",
-                    whole[id]
-                );
+                assert!(honest, "{name}, {tool}: {id} passes, and of the whole recording it is {}", whole[id]);
             }
             let more: Vec<&String> = told.difference(&found).collect();
             assert!(more.is_empty(), "{name}, {tool}: {more:?}");
@@ -265,8 +256,7 @@ fn a_zip_archive_is_judged_as_the_folder_that_it_holds() {
 fn must_gather(folder: &Path, issuer: [&str; 2]) {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml")).unwrap();
     let scheme = if issuer[0] == "tls.crt" { "kubernetes.io/tls" } else { "linkerd.io/tls" };
-    let text =
-        text.replace("linkerd.io/tls", scheme).replace("meshdoctor.io/key-matches", "example.com/unread");
+    let text = text.replace("linkerd.io/tls", scheme).replace("meshdoctor.io/key-matches", "example.com/unread");
     let documents = serde_yaml::Deserializer::from_str(&text);
     let objects = documents.map(|one| <Value as serde::Deserialize>::deserialize(one).unwrap());
     let objects: Vec<Value> = objects.filter(|object| object["kind"].is_string()).collect();
@@ -301,9 +291,8 @@ fn must_gather(folder: &Path, issuer: [&str; 2]) {
         secrets.push(object);
     }
     let root = folder.join("must-gather.local.1/registry-sha256-1");
-    let list = |items: &[Value]| {
-        serde_yaml::to_string(&json!({"apiVersion": "v1", "kind": "List", "items": items})).unwrap()
-    };
+    let list =
+        |items: &[Value]| serde_yaml::to_string(&json!({"apiVersion": "v1", "kind": "List", "items": items})).unwrap();
     write(&root.join("namespaces/linkerd/core/secrets.yaml"), &list(&secrets));
     write(&root.join("cluster-scoped-resources/everything.yaml"), &list(&others));
 }
@@ -312,19 +301,8 @@ fn must_gather(folder: &Path, issuer: [&str; 2]) {
 fn certificates_that_must_gather_shows_are_judged_and_keys_are_not() {
     let at = |folder: &Path, at: &str| {
         let path = folder.display().to_string();
-        let words = [
-            "check",
-            "--bundle",
-            &path,
-            "--only",
-            "certificates",
-            "--complete",
-            "all",
-            "--at",
-            at,
-            "-o",
-            "json",
-        ];
+        let words =
+            ["check", "--bundle", &path, "--only", "certificates", "--complete", "all", "--at", at, "-o", "json"];
         let report = ran(meshdoctor(&words)).document();
         let checks = report["checks"].as_array().unwrap().iter();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -350,10 +328,7 @@ fn certificates_that_must_gather_shows_are_judged_and_keys_are_not() {
     must_gather(folder.path(), ["crt.pem", "key.pem"]);
     let now = at(folder.path(), "2026-01-15T12:00:00Z");
     let later = at(folder.path(), "2060-01-15T12:00:00Z");
-    assert_eq!(
-        (now["issuer-expired"].as_str(), later["issuer-expired"].as_str()),
-        ("not-checked", "not-checked")
-    );
+    assert_eq!((now["issuer-expired"].as_str(), later["issuer-expired"].as_str()), ("not-checked", "not-checked"));
     assert_eq!(later["webhook-certificate-expired"], "findings");
     assert!(now.values().all(|outcome| outcome != "findings"), "{now:?}");
 }

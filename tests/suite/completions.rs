@@ -33,11 +33,7 @@ fn offered(words: &[&str]) -> Vec<String> {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{words:?}");
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .filter(|line| !line.is_empty())
-        .map(str::to_owned)
-        .collect()
+    String::from_utf8_lossy(&output.stdout).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 #[test]
@@ -52,11 +48,7 @@ fn bash_offers_checks_categories_demos_forms_and_contexts() {
     assert!(!offered(&["explain", "multicl"]).contains(&category), "a category has no page");
     assert_eq!(offered(&["demo", "cni-e"]), ["cni-exit-127"]);
     assert_eq!(offered(&["check", "-o", "sar"]), ["sarif"]);
-    assert_eq!(
-        offered(&["check", "--context", ""]),
-        ["west", "east", "$HOME"],
-        "names are not evaluated by the shell"
-    );
+    assert_eq!(offered(&["check", "--context", ""]), ["west", "east", "$HOME"], "names are not evaluated by the shell");
     assert_eq!(offered(&["check", "--context", "we"]), ["west"]);
     assert_eq!(offered(&["check", "--only", "no-such"]), Vec::<String>::new());
 }
@@ -81,11 +73,7 @@ fn bash_offers_namespaces_and_what_is_in_them() {
 fn bash_asks_the_cluster_that_the_line_names_and_none_beside_a_bundle() {
     let of_contexts = ["shop".to_owned(), "west-only".to_owned()];
     assert_eq!(offered(&["check", "--context", "west", "-n", ""]), of_contexts);
-    assert_eq!(
-        offered(&["check", "--context", "=", "west", "-n", ""]),
-        of_contexts,
-        "as bash splits --context=west"
-    );
+    assert_eq!(offered(&["check", "--context", "=", "west", "-n", ""]), of_contexts, "as bash splits --context=west");
     assert_eq!(offered(&["check", "--bundle", "b.tar.gz", "-n", ""]), Vec::<String>::new());
     assert_eq!(offered(&["policy", "--bundle", "b.tar.gz", "sh"]), Vec::<String>::new());
 }
@@ -102,9 +90,7 @@ fn no_script_holds_what_stands_for_something() {
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/completions")).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
-        for word in
-            ["__LISTED__", "__CHECK__", "__CONTEXT__", "__NAMESPACE__", "__NAMESPACES__", "__TARGET__"]
-        {
+        for word in ["__LISTED__", "__CHECK__", "__CONTEXT__", "__NAMESPACE__", "__NAMESPACES__", "__TARGET__"] {
             assert!(!text.contains(word), "{}: {word}", path.display());
         }
     }

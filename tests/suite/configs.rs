@@ -23,11 +23,7 @@ fn what_the_file_says_counts_where_the_command_line_says_nothing() {
     let config = "[check]\nlinkerd-version = \"edge-25.4.4\"\nfail-on = \"warning\"\noutput = \"short\"\n";
     let first = run(own.path(), config, &["check", "--manifests", "k8s"]);
     assert_eq!(first.status, 1, "{}", first.text());
-    assert!(
-        first.text().contains("warning native-sidecar-key-misspelled Job shop/report"),
-        "{}",
-        first.text()
-    );
+    assert!(first.text().contains("warning native-sidecar-key-misspelled Job shop/report"), "{}", first.text());
     // From a subfolder. The command line takes precedence, also to disable a setting.
     let words = ["check", "--manifests", "../../k8s"];
     let from_below = ran(meshdoctor(&words).current_dir(&below));
@@ -82,10 +78,7 @@ fn a_check_is_as_bad_as_the_file_says() {
 fn what_no_command_takes_is_told_by_line() {
     let own = tempfile::tempdir().unwrap();
     for (config, said) in [
-        (
-            "[check]\nfail-onn = \"error\"\n",
-            "meshdoctor.toml:2: check has no flag --fail-onn; did you mean fail-on?",
-        ),
+        ("[check]\nfail-onn = \"error\"\n", "meshdoctor.toml:2: check has no flag --fail-onn; did you mean fail-on?"),
         ("# x\n[chek]\n", "meshdoctor.toml:2: unknown command chek; did you mean check?"),
         ("fail-on = \"error\"\n", "meshdoctor.toml:1: fail-on is not in a table"),
         ("[check]\n\nfail-on = \"often\"\n", "meshdoctor.toml:3: invalid value 'often'"),
@@ -114,10 +107,7 @@ fn what_no_command_takes_is_told_by_line() {
             "[params.trust-anchor-expiring]\ndays = 0\n",
             "meshdoctor.toml:2: trust-anchor-expiring: days must be a whole number of days from 1",
         ),
-        (
-            "[params.cni-entry-missing]\ndays = 1\n",
-            "meshdoctor.toml:2: cni-entry-missing: the check has no parameters",
-        ),
+        ("[params.cni-entry-missing]\ndays = 1\n", "meshdoctor.toml:2: cni-entry-missing: the check has no parameters"),
         (
             "[severity]\ninjector-fails-open = 3\n",
             "meshdoctor.toml:2: the severity of injector-fails-open must be a text",
@@ -173,8 +163,7 @@ fn what_no_command_takes_is_told_by_line() {
 fn what_is_only_an_info_can_be_made_to_count() {
     let own = tempfile::tempdir().unwrap();
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
-    let words =
-        ["check", "--bundle", dump, "--complete", "all", "--only", "injector-fails-open", "-o", "short"];
+    let words = ["check", "--bundle", dump, "--complete", "all", "--only", "injector-fails-open", "-o", "short"];
     let config = "[severity]\ninjector-fails-open = \"error\"\n";
     let raised = run(own.path(), config, &words);
     assert_eq!(raised.status, 1, "{}", raised.text());
@@ -218,11 +207,7 @@ fn checks_of_ones_own_are_known_to_every_command() {
     std::fs::write(own.path().join("web.yaml"), "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}}\n").unwrap();
     let words = ["check", "--no-config", "--checks", "mine", "--only", "yours", "--manifests", "web.yaml"];
     let found = ran(meshdoctor(&words).current_dir(own.path()));
-    assert!(
-        found.text().contains("meshdoctor explain workload-without-owner --checks mine"),
-        "{}",
-        found.text()
-    );
+    assert!(found.text().contains("meshdoctor explain workload-without-owner --checks mine"), "{}", found.text());
 }
 
 /// A parameter of a built-in check applies to the run, is in the report, and is shown with its default.
@@ -258,11 +243,7 @@ fn a_built_in_check_is_set_anew() {
     assert_eq!(said.status, 0, "{}", said.text());
     assert_eq!(said.document()["checks"][0]["params"]["days"], 60);
     let shown = run(own.path(), config, &["config"]);
-    assert!(
-        shown.text().contains("--param=trust-anchor-expiring.days=90   (default 60 days)"),
-        "{}",
-        shown.text()
-    );
+    assert!(shown.text().contains("--param=trust-anchor-expiring.days=90   (default 60 days)"), "{}", shown.text());
 }
 
 /// A found file, a command line that it adds to, and the line of the refusal.
@@ -361,11 +342,7 @@ fn found_file_writes_reports_into_its_own_folder_only() {
     for file in refused {
         let ran = check(file);
         assert_eq!(ran.status, 2, "{file} {}", ran.text());
-        assert!(
-            ran.err.contains("meshdoctor.toml:2: a file that was found cannot set"),
-            "{file} {}",
-            ran.err
-        );
+        assert!(ran.err.contains("meshdoctor.toml:2: a file that was found cannot set"), "{file} {}", ran.err);
     }
     assert_eq!(std::fs::read_to_string(own.path().join("precious")).unwrap(), "precious");
     assert!(!own.path().join("new").exists());
@@ -381,8 +358,7 @@ fn found_file_writes_reports_into_its_own_folder_only() {
 fn named_file_says_everything() {
     let own = tempfile::tempdir().unwrap();
     std::fs::write(own.path().join("job.yaml"), MANIFEST).unwrap();
-    let config =
-        "[check]\nmanifests = \"job.yaml\"\nlinkerd-version = \"edge-25.4.4\"\nfail-on = \"never\"\n";
+    let config = "[check]\nmanifests = \"job.yaml\"\nlinkerd-version = \"edge-25.4.4\"\nfail-on = \"never\"\n";
     let file = crate::binary::write(own.path(), "own.toml", config);
     let words = ["check", "-o", "json"];
     let by_flag = ran(meshdoctor(&[&words[..], &["--config", &file]].concat()).current_dir(own.path()));
@@ -405,8 +381,7 @@ fn each_run_reports_the_file_that_it_used() {
     let own = tempfile::tempdir().unwrap();
     std::fs::write(own.path().join("job.yaml"), MANIFEST).unwrap();
     let config = "[check]\nlinkerd-version = \"edge-25.4.4\"\nskip = [\"annotation-unknown\"]\noutput = \"short\"\n\n[explain]\noutput = \"json\"\n";
-    let check =
-        |words: &[&str]| run(own.path(), config, &[&["check", "--manifests", "job.yaml"], words].concat());
+    let check = |words: &[&str]| run(own.path(), config, &[&["check", "--manifests", "job.yaml"], words].concat());
     let checked = check(&["-o", "json"]);
     let said = "meshdoctor.toml (found; --no-config ignores it) sets --linkerd-version, --skip";
     assert!(checked.err.lines().any(|line| line == said), "{}", checked.err);
@@ -418,18 +393,9 @@ fn each_run_reports_the_file_that_it_used() {
     assert!(table.err.is_empty(), "{}", table.err);
     let result = table.out.split("result").last().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(result.contains("(meshdoctor.toml sets --linkerd-version, --skip)"), "{}", table.out);
-    for format in [
-        "short",
-        "sarif",
-        "html",
-        "gitlab",
-        "prometheus",
-        "linkerd-table",
-        "json",
-        "markdown",
-        "github",
-        "ndjson",
-    ] {
+    for format in
+        ["short", "sarif", "html", "gitlab", "prometheus", "linkerd-table", "json", "markdown", "github", "ndjson"]
+    {
         let shown = check(&["-q", "-o", format]);
         let names = shown.out.contains("meshdoctor.toml") && shown.out.contains("skip");
         assert!(names, "{format}: {}", shown.out);
@@ -451,10 +417,7 @@ fn found_file_that_others_can_write_is_refused() {
         for words in [&["check"][..], &["list"], &["config"]] {
             let ran = ran(meshdoctor(words).current_dir(own.path()));
             assert_eq!(ran.status, 2, "{}", ran.text());
-            assert!(
-                ran.err
-                    .contains(&format!("meshdoctor.toml: this file was found rather than named, and {why}"))
-            );
+            assert!(ran.err.contains(&format!("meshdoctor.toml: this file was found rather than named, and {why}")));
             assert!(ran.err.contains("--config meshdoctor.toml"), "{}", ran.err);
         }
     };

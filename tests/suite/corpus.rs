@@ -68,10 +68,7 @@ impl Front {
             "cni" => text("installer")?,
             _ => return Some(whole),
         };
-        Some(
-            (0..self.nodes.len())
-                .fold(whole, |whole, at| format!("{whole}\n---\n{}", self.filled(&each, at))),
-        )
+        Some((0..self.nodes.len()).fold(whole, |whole, at| format!("{whole}\n---\n{}", self.filled(&each, at))))
     }
 
     fn filled(&self, text: &str, at: usize) -> String {
@@ -99,10 +96,8 @@ fn read(name: &str) -> Set {
     let (expect, blocks): (Vec<_>, Vec<_>) =
         body.blocks.into_iter().partition(|block| block.content == BlockKind::Expect);
     let [expect] = expect.as_slice() else { panic!("{name}: exactly one `text expect` block") };
-    let scene =
-        Scene::parse(&blocks, &|base| front.base(base)).unwrap_or_else(|error| panic!("{name}.md: {error}"));
-    let mut set =
-        Set { name: name.to_owned(), scene, expect: expect.text.lines().map(str::to_owned).collect() };
+    let scene = Scene::parse(&blocks, &|base| front.base(base)).unwrap_or_else(|error| panic!("{name}.md: {error}"));
+    let mut set = Set { name: name.to_owned(), scene, expect: expect.text.lines().map(str::to_owned).collect() };
     for (node, host) in &front.nodes {
         if !front.bare.contains(node) {
             snapshot::complete(&mut set.scene.memory, node, host::host(host));
@@ -151,8 +146,7 @@ fn line(report: &Report, finding: &Finding) -> String {
         Confidence::Observed => "observed",
         Confidence::Likely => "likely",
     };
-    let mut line =
-        format!("{} {sure} {} {}", finding.severity, finding.check, Vec::from_iter(subjects).join(","));
+    let mut line = format!("{} {sure} {} {}", finding.severity, finding.check, Vec::from_iter(subjects).join(","));
     if !causes.is_empty() {
         write!(line, " <- {}", Vec::from_iter(causes).join(",")).unwrap();
     }
@@ -179,8 +173,7 @@ fn leaves_open(report: &Report, id: &str) -> bool {
 fn is_expected(said: &str, expected: &str) -> bool {
     let parts = |line: &str| {
         let (finding, causes) = line.split_once(" <- ").unwrap_or((line, ""));
-        let causes: BTreeSet<String> =
-            causes.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect();
+        let causes: BTreeSet<String> = causes.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect();
         (finding.to_owned(), causes)
     };
     let ((said, causes), (expected, must)) = (parts(said), parts(expected));
@@ -224,11 +217,7 @@ fn every_snapshot_of_the_corpus_can_be_read() {
         for files in &set.scene.memory.nodes {
             for (path, bytes) in &files.files {
                 let json = path.ends_with(".json") && !path.contains("net.d");
-                assert!(
-                    !json || serde_json::from_slice::<serde_json::Value>(bytes).is_ok(),
-                    "{}: {path}",
-                    set.name
-                );
+                assert!(!json || serde_json::from_slice::<serde_json::Value>(bytes).is_ok(), "{}: {path}", set.name);
             }
         }
     }

@@ -61,11 +61,7 @@ impl Function<'_> {
         let end = self.tokens.iter().position(|token| *token == ")" || *token == ",");
         let open = self.tokens.iter().position(|token| *token == self.name).unwrap_or_default();
         let end = end.map_or(self.tokens.len(), |end| end.max(open));
-        self.tokens[open..]
-            .iter()
-            .take(end + 10 - open)
-            .take_while(|token| **token != ":")
-            .any(|t| *t == "self")
+        self.tokens[open..].iter().take(end + 10 - open).take_while(|token| **token != ":").any(|t| *t == "self")
     }
 }
 
@@ -97,8 +93,7 @@ fn functions<'a>(file: &'a str, code: &'a str) -> Vec<Function<'a>> {
         let is_function = head.copied().all(|word| is_name(word) || matches!(word, "(" | ")" | "::"));
         if let Some(name) = name.filter(|name| is_function && is_name(name)) {
             let indent = line.len() - line.trim_start().len();
-            let closes =
-                |line: &str| line.len() - line.trim_start().len() == indent && line.trim().starts_with('}');
+            let closes = |line: &str| line.len() - line.trim_start().len() == indent && line.trim().starts_with('}');
             let one_line = line.ends_with('}') && line.contains('{');
             let length = if one_line { Some(0) } else { lines[at..].iter().position(|line| closes(line)) };
             let end = at + length.unwrap_or(lines.len() - 1 - at);
@@ -115,8 +110,7 @@ fn functions<'a>(file: &'a str, code: &'a str) -> Vec<Function<'a>> {
 fn imports(code: &str) -> HashMap<String, Vec<String>> {
     let mut found = HashMap::new();
     let all = code.split('\n').enumerate().filter(|(_, line)| {
-        line.starts_with("use ")
-            || (line.starts_with("pub") && line.contains(" use ") && !line.contains(" fn "))
+        line.starts_with("use ") || (line.starts_with("pub") && line.contains(" use ") && !line.contains(" fn "))
     });
     for (number, _) in all {
         let statement: Vec<&str> = code.splitn(number + 1, '\n').nth(number).into_iter().collect();
@@ -132,11 +126,7 @@ fn imports(code: &str) -> HashMap<String, Vec<String>> {
 fn tree(words: &[&str], prefix: &[&str], found: &mut HashMap<String, Vec<String>>) {
     let open = words.iter().position(|word| *word == "{");
     let own = |words: &[&str]| -> Vec<String> {
-        prefix
-            .iter()
-            .chain(words.iter().filter(|word| **word != "::"))
-            .map(|word| (*word).to_owned())
-            .collect()
+        prefix.iter().chain(words.iter().filter(|word| **word != "::")).map(|word| (*word).to_owned()).collect()
     };
     let Some(open) = open else {
         let (path, name) = match words.iter().position(|word| *word == "as") {
@@ -191,8 +181,7 @@ fn module(file: &str) -> Vec<String> {
 
 impl<'a> Code<'a> {
     fn new(text: &'a BTreeMap<String, String>) -> Code<'a> {
-        let functions: Vec<Function<'a>> =
-            text.iter().flat_map(|(file, code)| functions(file, code)).collect();
+        let functions: Vec<Function<'a>> = text.iter().flat_map(|(file, code)| functions(file, code)).collect();
         let mut by_name: HashMap<&str, Vec<Id>> = HashMap::new();
         for (id, function) in functions.iter().enumerate() {
             by_name.entry(function.name).or_default().push(id);
@@ -200,8 +189,7 @@ impl<'a> Code<'a> {
         let imports = text.iter().map(|(file, code)| (file.as_str(), imports(code))).collect();
         let rooted = text.keys().filter(|file| !file.ends_with("/lib.rs"));
         let modules = rooted.map(|file| (module(file), file.as_str())).collect();
-        let words =
-            text.iter().map(|(file, code)| (file.as_str(), tokens(code).into_iter().collect())).collect();
+        let words = text.iter().map(|(file, code)| (file.as_str(), tokens(code).into_iter().collect())).collect();
         Code { functions, by_name, imports, modules, text, words }
     }
 
@@ -398,8 +386,7 @@ fn cards_declare_the_evidence_of_all_functions_that_their_rules_reach() {
         restarting += usize::from(reached.keys().any(|id| code.functions[*id].name == "restart_method"));
         let mut missing: BTreeMap<&Item, Id> = BTreeMap::new();
         for id in reached.keys() {
-            let new =
-                reads[*id].iter().filter(|item| !front.needs.contains(item) && !front.uses.contains(item));
+            let new = reads[*id].iter().filter(|item| !front.needs.contains(item) && !front.uses.contains(item));
             new.for_each(|item| _ = missing.entry(item).or_insert(*id));
         }
         for (item, reader) in missing {

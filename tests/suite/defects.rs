@@ -117,8 +117,7 @@ fn known_defects_fire_only_in_affected_releases_with_the_trigger() {
         }
         let (control_plane, proxy) = affected(row);
         let release = (control_plane.as_str(), proxy.as_str());
-        let blocks =
-            trigger(row, if row.decides == AffectedComponent::Proxy { &proxy } else { &control_plane });
+        let blocks = trigger(row, if row.decides == AffectedComponent::Proxy { &proxy } else { &control_plane });
         if !fires(row, release, &blocks) {
             wrong.push(format!("{}: silent on its example at {release:?}", row.id));
         }

@@ -32,11 +32,7 @@ fn rendered(set: &[&str]) -> Option<Result<String, String>> {
         return None;
     };
     let text = String::from_utf8(output.stdout).unwrap();
-    Some(if output.status.success() {
-        Ok(text)
-    } else {
-        Err(String::from_utf8_lossy(&output.stderr).into_owned())
-    })
+    Some(if output.status.success() { Ok(text) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) })
 }
 
 #[test]
@@ -54,11 +50,7 @@ fn the_role_that_is_deployed_is_that_of_the_documentation() {
     }
     assert_eq!(std::fs::read_to_string(held).unwrap(), documented_writes, "UPDATE=1 writes it");
     let deployed = documents(&std::fs::read_to_string("deploy/meshdoctor.yaml").unwrap());
-    assert_eq!(
-        of_kind(&deployed, "ClusterRole")["rules"],
-        documents(&documented)[0]["rules"],
-        "UPDATE=1 writes it"
-    );
+    assert_eq!(of_kind(&deployed, "ClusterRole")["rules"], documents(&documented)[0]["rules"], "UPDATE=1 writes it");
 }
 
 /// The chart contains the tested rules, and renders a PrometheusRule only if enabled.
@@ -104,10 +96,7 @@ fn the_manifests_of_fleets_and_nodes_say_words_that_the_command_takes() {
             let words: Vec<&str> = words.filter(|word| *word != "--hold").collect();
             let output = meshdoctor(&words).current_dir(own.path()).output().unwrap();
             let error = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(
-                !error.contains("Usage:") && !error.contains("unexpected argument"),
-                "{words:?}: {error}"
-            );
+            assert!(!error.contains("Usage:") && !error.contains("unexpected argument"), "{words:?}: {error}");
         }
     }
     assert_eq!(pods, 3);
@@ -117,14 +106,12 @@ fn the_manifests_of_fleets_and_nodes_say_words_that_the_command_takes() {
 fn words_of_fleet(name: &str, own: &Path) -> Vec<String> {
     let all = documents(&std::fs::read_to_string("deploy/fleet.yaml").unwrap());
     let is = |one: &&Value| one["kind"] == "CronJob" && one["metadata"]["name"] == name;
-    let container =
-        &all.iter().find(is).unwrap()["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0];
+    let container = &all.iter().find(is).unwrap()["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0];
     let own = own.display().to_string();
     let words = container["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned());
     let folders = ["cluster", "fleet", "summary"];
-    let here = |word: String| {
-        folders.iter().fold(word, |word, of| word.replace(&format!("=/{of}"), &format!("={own}/{of}")))
-    };
+    let here =
+        |word: String| folders.iter().fold(word, |word, of| word.replace(&format!("=/{of}"), &format!("={own}/{of}")));
     words.map(here).collect()
 }
 
@@ -153,19 +140,9 @@ fn a_cluster_of_the_fleet_without_its_secret_is_named_and_sinks_no_other() {
     // The other index left its bundle.
     let west = own.path().join("fleet/west.tar.gz").display().to_string();
     let now = jiff::Timestamp::now().to_string();
-    let save = [
-        "check",
-        "--bundle",
-        "checks/bases/healthy.yaml",
-        "--complete",
-        "all",
-        "--at",
-        &now,
-        "--fail-on",
-        "never",
-    ];
-    let saved =
-        meshdoctor(&[&save[..], &["--on-not-checked", "pass", "--save", &west]].concat()).output().unwrap();
+    let save =
+        ["check", "--bundle", "checks/bases/healthy.yaml", "--complete", "all", "--at", &now, "--fail-on", "never"];
+    let saved = meshdoctor(&[&save[..], &["--on-not-checked", "pass", "--save", &west]].concat()).output().unwrap();
     assert!(saved.status.success(), "{}", String::from_utf8_lossy(&saved.stderr));
     let words = words_of_fleet("meshdoctor-fleet-summary", own.path());
     let words: Vec<&str> = words.iter().map(String::as_str).chain(["--fail-on=never"]).collect();
@@ -175,8 +152,7 @@ fn a_cluster_of_the_fleet_without_its_secret_is_named_and_sinks_no_other() {
     assert_eq!(output.status.code(), Some(4), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("contains no bundle of it"), "{said}");
     assert!(said.contains("1 not judged"), "{said}");
-    let fleet: Value =
-        serde_json::from_slice(&std::fs::read(own.path().join("summary/fleet.json")).unwrap()).unwrap();
+    let fleet: Value = serde_json::from_slice(&std::fs::read(own.path().join("summary/fleet.json")).unwrap()).unwrap();
     assert_eq!(fleet["clusters"][1]["name"], "west");
     assert!(own.path().join("summary/west.html").exists());
 }
@@ -216,16 +192,13 @@ fn what_the_chart_is_given_reaches_the_command() {
     let job = &of_kind(&all, "CronJob")["spec"]["jobTemplate"]["spec"]["template"];
     assert_eq!(job["metadata"]["annotations"]["linkerd.io/inject"], "disabled");
     let container = &job["spec"]["containers"][0];
-    let words: Vec<&str> =
-        container["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let words: Vec<&str> = container["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
     // The command accepts every flag: it only fails at missing files.
     let output = meshdoctor(&words).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!error.contains("Usage:") && !error.contains("unexpected argument"), "{words:?}: {error}");
-    let mounted: Vec<&Value> =
-        container["volumeMounts"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
-    let volumes: Vec<&Value> =
-        job["spec"]["volumes"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    let mounted: Vec<&Value> = container["volumeMounts"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    let volumes: Vec<&Value> = job["spec"]["volumes"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
     assert_eq!(mounted, volumes);
     let rules = of_kind(&all, "ClusterRole")["rules"].to_string();
     assert!(rules.contains("pods/log") && rules.contains("pods/portforward"), "{rules}");
@@ -240,8 +213,7 @@ fn what_writes_is_granted_only_where_it_is_asked_for() {
     let Some(plain) = rendered(&[IMAGE]) else { return };
     assert!(!plain.unwrap().contains("openreports"), "a CronJob that publishes nothing may write nothing");
     let all = documents(&rendered(&[IMAGE, "publish=true"]).unwrap().unwrap());
-    let args =
-        &of_kind(&all, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]["args"];
+    let args = &of_kind(&all, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]["args"];
     assert!(args.as_array().unwrap().iter().any(|word| word == "--publish"), "{args}");
     let roles: Vec<&Value> = all.iter().filter(|one| one["kind"] == "ClusterRole").collect();
     let refused = rendered(&[IMAGE, "publish=true", "check.only={certificates}"]).unwrap().unwrap_err();
@@ -257,10 +229,7 @@ fn chart_refuses_schedules_that_no_cron_job_takes() {
         assert!(refused.is_err_and(|error| error.contains("schedule")), "{schedule}");
     }
     for schedule in ["@hourly", "*/5 0-6 ? JAN mon-FRI", "17 * * * *"] {
-        assert!(
-            rendered(&[IMAGE, &format!("schedule={schedule}")]).is_some_and(|chart| chart.is_ok()),
-            "{schedule}"
-        );
+        assert!(rendered(&[IMAGE, &format!("schedule={schedule}")]).is_some_and(|chart| chart.is_ok()), "{schedule}");
     }
 }
 
@@ -385,8 +354,7 @@ fn rules_and_dashboard_ask_for_metrics_that_there_are() {
         serde_json::from_str(&std::fs::read_to_string("deploy/monitoring/dashboard.json").unwrap()).unwrap();
     let rules = rules["groups"][0]["rules"].as_array().unwrap().iter().map(|rule| rule["expr"].clone());
     let panels = board["panels"].as_array().unwrap().iter();
-    let panels =
-        panels.flat_map(|panel| panel["targets"].as_array().unwrap()).map(|target| target["expr"].clone());
+    let panels = panels.flat_map(|panel| panel["targets"].as_array().unwrap()).map(|target| target["expr"].clone());
     let mut queries = 0;
     for query in rules.chain(panels) {
         for (metric, labels) in queried_metrics(query.as_str().unwrap()) {
@@ -415,8 +383,7 @@ fn alerts_fire_when_their_tests_say() {
     };
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
     let tested = promtool(&["test", "rules", "deploy/monitoring/alerts.test.yaml"]).unwrap();
-    let said =
-        String::from_utf8_lossy(&tested.stdout).into_owned() + &String::from_utf8_lossy(&tested.stderr);
+    let said = String::from_utf8_lossy(&tested.stdout).into_owned() + &String::from_utf8_lossy(&tested.stderr);
     assert!(tested.status.success(), "{said}");
 }
 
@@ -424,24 +391,15 @@ fn alerts_fire_when_their_tests_say() {
 #[cfg(unix)]
 fn templates_of_packages_are_filled_or_refused() {
     let own = tempfile::tempdir().unwrap();
-    let targets = [
-        "x86_64-unknown-linux-musl",
-        "aarch64-unknown-linux-musl",
-        "x86_64-apple-darwin",
-        "aarch64-apple-darwin",
-    ];
+    let targets =
+        ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl", "x86_64-apple-darwin", "aarch64-apple-darwin"];
     let line = |target: &&str| format!("{}  meshdoctor-v9.9.9-{target}.tar.gz\n", "0".repeat(64));
     let (all, some) = (own.path().join("all"), own.path().join("some"));
     std::fs::write(&all, targets.iter().map(line).collect::<String>()).unwrap();
     std::fs::write(&some, targets[..3].iter().map(line).collect::<String>()).unwrap();
     let fill = |sums: &Path| {
         let mut command = Command::new("packaging/fill.sh");
-        command
-            .args(["v9.9.9", "https://example.com/r"])
-            .arg(sums)
-            .arg(own.path().join("out"))
-            .output()
-            .unwrap()
+        command.args(["v9.9.9", "https://example.com/r"]).arg(sums).arg(own.path().join("out")).output().unwrap()
     };
     assert!(fill(&all).status.success());
     let krew = documents(&std::fs::read_to_string(own.path().join("out/meshdoctor.yaml")).unwrap());
@@ -470,8 +428,7 @@ fn strings(value: &Value) -> Vec<&str> {
 #[cfg(unix)]
 fn arguments(folder: &Path, script: &str) -> Vec<String> {
     use std::os::unix::fs::PermissionsExt;
-    let stub =
-        crate::binary::write(folder, "bin/meshdoctor", "#!/bin/sh\nprintf '%s\\n' \"$@\" >> \"$SEEN\"\n");
+    let stub = crate::binary::write(folder, "bin/meshdoctor", "#!/bin/sh\nprintf '%s\\n' \"$@\" >> \"$SEEN\"\n");
     std::fs::set_permissions(&stub, PermissionsExt::from_mode(0o755)).unwrap();
     let seen = folder.join("seen");
     _ = std::fs::remove_file(&seen);
@@ -488,8 +445,7 @@ fn arguments(folder: &Path, script: &str) -> Vec<String> {
 fn plugins_of_other_tools_run_existing_commands() {
     use clap::Parser as _;
     let folder = tempfile::tempdir().unwrap();
-    for (file, at_least) in [("packaging/holmesgpt/meshdoctor.yaml", 9), ("packaging/k9s/meshdoctor.yaml", 3)]
-    {
+    for (file, at_least) in [("packaging/holmesgpt/meshdoctor.yaml", 9), ("packaging/k9s/meshdoctor.yaml", 3)] {
         let document = documents(&std::fs::read_to_string(file).unwrap()).remove(0);
         let mut commands = 0;
         for text in strings(&document).into_iter().filter(|text| text.starts_with("meshdoctor ")) {
@@ -537,12 +493,7 @@ fn the_action_takes_a_flag_with_its_value_on_one_line() {
     let run = |args: &str| {
         let path = format!("{}:{}", own.path().display(), std::env::var("PATH").unwrap());
         let mut command = std::process::Command::new("bash");
-        command
-            .args(["-c", script])
-            .env("PATH", path)
-            .env("ARGS", args)
-            .env("FAIL_ON", "error")
-            .env("SARIF", "");
+        command.args(["-c", script]).env("PATH", path).env("ARGS", args).env("FAIL_ON", "error").env("SARIF", "");
         command.env("SUMMARY", "false").env("RUNNER_TEMP", own.path());
         command.env("GITHUB_OUTPUT", own.path().join("out")).output().unwrap()
     };

@@ -16,8 +16,7 @@ const METRICS: &str = "#\n# POD web-1 (1 of 1)\n#\nprocess_start_time_seconds 17
     request_total{authority=\"private.example\",client_id=\"someone\"} 30\n";
 const ENDPOINTS: &str = r#"[{"namespace":"shop","ip":"10.1.0.9","port":8080,"pod":"web-0","service":"web.shop","weight":1,
  "labels":{"private":"label"}}]"#;
-const POLICY: &str =
-    r#"{"protocol":{"Kind":{"Opaque":{}}},"labels":{"group":"","kind":"default","name":"deny"}}"#;
+const POLICY: &str = r#"{"protocol":{"Kind":{"Opaque":{}}},"labels":{"group":"","kind":"default","name":"deny"}}"#;
 const JUDGED: [&str; 6] =
     ["--only", "proxy-certificate-expired,endpoints-answer-stale", "--complete", "all", "-o", "short"];
 
@@ -37,8 +36,7 @@ fn it_is_found_in_a_folder_and_in_an_archive_and_kept_in_bundles() {
     write(&dump, "endpoints.json", ENDPOINTS);
     write(&dump, "policy.json", POLICY);
     let first = ran(meshdoctor(
-        &[&["check", "--bundle", &of("dump"), "--save", &of("kept/"), "-v", "--coverage"][..], &JUDGED]
-            .concat(),
+        &[&["check", "--bundle", &of("dump"), "--save", &of("kept/"), "-v", "--coverage"][..], &JUDGED].concat(),
     ));
     assert_eq!(first.status, 1, "{first:?}");
     assert!(finds(&first.out), "{first:?}");
@@ -58,9 +56,8 @@ fn it_is_found_in_a_folder_and_in_an_archive_and_kept_in_bundles() {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(METRICS.as_bytes()).unwrap();
     let metrics = write(folder.path(), "metrics.gz", gz.finish().unwrap());
-    let alone = ran(meshdoctor(
-        &[&["check", "--bundle", &of("dump/pods.json"), "--bundle", &metrics][..], &JUDGED].concat(),
-    ));
+    let alone =
+        ran(meshdoctor(&[&["check", "--bundle", &of("dump/pods.json"), "--bundle", &metrics][..], &JUDGED].concat()));
     assert!(alone.out.contains("proxy-certificate-expired"), "{alone:?}");
 }
 
@@ -76,8 +73,7 @@ fn the_flag_gives_it_beside_a_bundle_and_names_the_port_of_a_policy() {
 
     let policy = format!("shop/web-1:8080={}", write(folder.path(), "policy.json", POLICY));
     let args = ["--only", "policy-answer-differs", "--complete", "all", "-o", "short"];
-    let said =
-        ran(meshdoctor(&[&["check", "--bundle", &pods, "--diagnostics", &policy][..], &args].concat()));
+    let said = ran(meshdoctor(&[&["check", "--bundle", &pods, "--diagnostics", &policy][..], &args].concat()));
     assert!(said.status != 2 && !said.err.contains("not output of linkerd"), "{said:?}");
 }
 
@@ -95,8 +91,7 @@ fn denials(folder: &Path, all: &[(String, [u64; 2])]) -> String {
         let text = METRICS.replace("1768478280", &(1_768_478_280 + 30 * read).to_string());
         write(folder, &format!("{read}.txt"), text + &lines.collect::<String>())
     });
-    let words =
-        ["check", "--bundle", &pods, "--complete", "all", "-v", "--coverage", "--only", "policy-denies"];
+    let words = ["check", "--bundle", &pods, "--complete", "all", "-v", "--coverage", "--only", "policy-denies"];
     ran(meshdoctor(&[&words[..], &["--diagnostics", &files[0], "--diagnostics", &files[1]]].concat())).out
 }
 
@@ -121,8 +116,7 @@ fn new_denials_are_found_among_many_old_ones() {
 fn profile_is_accepted_and_named_as_not_used() {
     let folder = tempfile::tempdir().unwrap();
     let pods = write(folder.path(), "pods.json", PODS);
-    let profile =
-        write(folder.path(), "profile.json", r#"{"fully_qualified_name":"web.shop.svc.cluster.local"}"#);
+    let profile = write(folder.path(), "profile.json", r#"{"fully_qualified_name":"web.shop.svc.cluster.local"}"#);
     let metrics = write(folder.path(), "metrics.txt", METRICS);
     let given = ["check", "--bundle", &pods, "--diagnostics", &profile, "--diagnostics", &metrics];
     let said = ran(meshdoctor(&[&given[..], &JUDGED].concat()));
@@ -141,8 +135,7 @@ fn dump_of_prometheus_is_read_for_each_pod() {
          process_clock_time_seconds{{{of}}} 1768478280 1768478280000\n"
     );
     let dump = write(folder.path(), "federate.txt", text);
-    let said =
-        ran(meshdoctor(&[&["check", "--bundle", &pods, "--diagnostics", &dump][..], &JUDGED].concat()));
+    let said = ran(meshdoctor(&[&["check", "--bundle", &pods, "--diagnostics", &dump][..], &JUDGED].concat()));
     assert!(said.out.contains("proxy-certificate-expired"), "{said:?}");
 }
 

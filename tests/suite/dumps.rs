@@ -93,14 +93,11 @@ fn one_cluster_comes_out_of_every_form_of_it() {
     let pods = [pod("a", 5), pod("b", 6)];
     let list_json = kubectl_list(&pods).to_string();
     let list_yaml = serde_yaml::to_string(&kubectl_list(&pods)).unwrap();
-    let stream_yaml =
-        pods.iter().map(|p| serde_yaml::to_string(p).unwrap()).collect::<Vec<_>>().join("---\n");
+    let stream_yaml = pods.iter().map(|p| serde_yaml::to_string(p).unwrap()).collect::<Vec<_>>().join("---\n");
     let stream_json = pods.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
-    let bare: Vec<Value> =
-        pods.iter().map(|p| json!({"metadata": p["metadata"], "spec": p["spec"]})).collect();
+    let bare: Vec<Value> = pods.iter().map(|p| json!({"metadata": p["metadata"], "spec": p["spec"]})).collect();
     let typed = json!({"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": bare}).to_string();
-    let utf16: Vec<u8> =
-        [0xFEFF].into_iter().chain(list_json.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let utf16: Vec<u8> = [0xFEFF].into_iter().chain(list_json.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     let halves = tar_of(&[
         ("dump/a.json", pods[0].to_string().into_bytes()),
         ("dump/deep/b.yaml", serde_yaml::to_string(&pods[1]).unwrap().into_bytes()),
@@ -177,15 +174,9 @@ fn completeness_is_what_the_operator_says() {
     assert_eq!(list(&evidence, Kind::Node), (0, not_captured()));
     assert_eq!(list(&evidence, Kind::ConfigMap), (1, perhaps_more()));
     let named = |kind, scope: Scope, name: &str| Item::Named { kind, scope, name: name.to_owned() };
-    assert_eq!(
-        ask(&evidence, &named(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")),
-        (1, Fetched::Complete)
-    );
+    assert_eq!(ask(&evidence, &named(Kind::ConfigMap, Scope::ControlPlane, "linkerd-config")), (1, Fetched::Complete));
     assert_eq!(ask(&evidence, &named(Kind::ConfigMap, Scope::ControlPlane, "other")), (0, not_captured()));
-    assert_eq!(
-        ask(&evidence, &named(Kind::Pod, Scope::Fixed("shop".to_owned()), "gone")),
-        (0, Fetched::Complete)
-    );
+    assert_eq!(ask(&evidence, &named(Kind::Pod, Scope::Fixed("shop".to_owned()), "gone")), (0, Fetched::Complete));
     // An empty list is evidence too if the dump is declared complete.
     fs::write(&path, kubectl_list(&[]).to_string()).unwrap();
     assert_eq!(list(&open(&[&path], Completeness::All).unwrap(), Kind::Pod), (0, Fetched::Complete));
@@ -204,11 +195,8 @@ fn an_object_in_several_files_counts_once_in_its_latest_state() {
         pod["spec"]["nodeName"] = node.into();
         pod
     };
-    fs::write(
-        folder.path().join("1.json"),
-        kubectl_list(&[state("web-0", 100, "new"), event("v1", "x")]).to_string(),
-    )
-    .unwrap();
+    fs::write(folder.path().join("1.json"), kubectl_list(&[state("web-0", 100, "new"), event("v1", "x")]).to_string())
+        .unwrap();
     fs::write(
         folder.path().join("2.json"),
         kubectl_list(&[state("web-0", 99, "old"), event("events.k8s.io/v1", "x")]).to_string(),
@@ -233,38 +221,22 @@ fn versions_are_found_and_a_client_alone_is_none() {
     )
     .unwrap();
     fs::write(path("raw.json"), server.to_string()).unwrap();
-    fs::write(
-        path("version.yaml"),
-        "clientVersion:\n  gitVersion: v1.33.0\nserverVersion:\n  gitVersion: v1.31.5\n",
-    )
-    .unwrap();
+    fs::write(path("version.yaml"), "clientVersion:\n  gitVersion: v1.33.0\nserverVersion:\n  gitVersion: v1.31.5\n")
+        .unwrap();
     fs::write(path("client.json"), json!({"clientVersion": {"gitVersion": "v1.33.0"}}).to_string()).unwrap();
     fs::write(path("pods.json"), kubectl_list(&[pod("a", 1)]).to_string()).unwrap();
     let version = |evidence: &Captured| -> Collected {
-        collect_now(
-            evidence,
-            &BTreeSet::from([Item::ServerVersion, Item::CliVersion]),
-            &Options::default(),
-            None,
-        )
+        collect_now(evidence, &BTreeSet::from([Item::ServerVersion, Item::CliVersion]), &Options::default(), None)
     };
     for name in ["both.json", "raw.json", "version.yaml"] {
         let evidence = open(&[&path("pods.json"), &path(name)], Completeness::Unstated).unwrap();
         let got = version(&evidence).cluster;
         assert_eq!(got.server_version.unwrap().to_string(), "v1.31.5", "{name}");
-        assert_eq!(
-            got.cli_version.unwrap_err(),
-            Why::NotOffered,
-            "kubectl's version is not the linkerd CLI's"
-        );
+        assert_eq!(got.cli_version.unwrap_err(), Why::NotOffered, "kubectl's version is not the linkerd CLI's");
     }
     let evidence = open(&[&path("pods.json"), &path("client.json")], Completeness::Unstated).unwrap();
     assert_eq!(version(&evidence).cluster.server_version.unwrap_err(), Why::NotCaptured);
-    assert!(
-        evidence.warnings().iter().any(|w| w.contains("only kubectl's version")),
-        "{:?}",
-        evidence.warnings()
-    );
+    assert!(evidence.warnings().iter().any(|w| w.contains("only kubectl's version")), "{:?}", evidence.warnings());
 }
 
 #[test]
@@ -272,11 +244,13 @@ fn cluster_info_dump_is_read_as_a_folder_and_as_one_text() {
     let folder = tempfile::tempdir().unwrap();
     let meta = json!({"namespace": "shop", "name": "web-1"});
     let pods = json!({"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "7"}, "items": [{"metadata": meta}]});
-    let nodes = json!({"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": [{"metadata": {"name": "n1"}}]});
-    let none =
-        json!({"kind": "ReplicationControllerList", "apiVersion": "v1", "metadata": {}, "items": null});
-    let deployments = json!({"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": {}, "items": [{"metadata": meta}]});
-    let log = "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"from-a-log\"}}\n==== START\nno end of line";
+    let nodes =
+        json!({"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": [{"metadata": {"name": "n1"}}]});
+    let none = json!({"kind": "ReplicationControllerList", "apiVersion": "v1", "metadata": {}, "items": null});
+    let deployments =
+        json!({"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": {}, "items": [{"metadata": meta}]});
+    let log =
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"from-a-log\"}}\n==== START\nno end of line";
     for (name, text) in [
         ("nodes.json", nodes.to_string()),
         ("shop/pods.json", pods.to_string()),
@@ -292,8 +266,7 @@ fn cluster_info_dump_is_read_as_a_folder_and_as_one_text() {
         "{nodes:#}\n{none:#}\n{pods:#}\n{deployments:#}\n==== START logs for container web of pod shop/web-1 ====\n{log}\
          ==== END logs for container web of pod shop/web-1 ====\n{none:#}\n"
     );
-    for evidence in [open(&[folder.path()], Completeness::Unstated).unwrap(), pipe(text.as_bytes()).unwrap()]
-    {
+    for evidence in [open(&[folder.path()], Completeness::Unstated).unwrap(), pipe(text.as_bytes()).unwrap()] {
         assert!(evidence.warnings().is_empty(), "{:?}", evidence.warnings());
         for kind in [Kind::Node, Kind::Pod, Kind::Deployment] {
             assert_eq!(list(&evidence, kind), (1, perhaps_more()), "{kind}");
@@ -308,11 +281,8 @@ fn secrets_that_must_gather_hides_are_not_read_and_not_missed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("must-gather.local.1/quay/namespaces/linkerd/core/secrets.yaml");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let issuer = Item::Named {
-        kind: Kind::Secret,
-        scope: Scope::ControlPlane,
-        name: "linkerd-identity-issuer".to_owned(),
-    };
+    let issuer =
+        Item::Named { kind: Kind::Secret, scope: Scope::ControlPlane, name: "linkerd-identity-issuer".to_owned() };
     // "7 bytes long", "75 bytes long", "675 bytes long", "1675 bytes long"; and a key that is empty in the cluster.
     for (value, hidden) in [
         ("NyBieXRlcyBsb25n", true),
@@ -344,7 +314,8 @@ fn secrets_that_must_gather_hides_are_not_read_and_not_missed() {
 #[test]
 fn two_clusters_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let system = |uid: &str| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": uid}});
+    let system =
+        |uid: &str| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": uid}});
     let path = |name: &str| folder.path().join(name);
     fs::write(path("one.json"), kubectl_list(&[system("u1")]).to_string()).unwrap();
     fs::write(path("other.yaml"), serde_yaml::to_string(&system("u2")).unwrap()).unwrap();
@@ -369,11 +340,7 @@ fn two_clusters_are_told_apart() {
         match result {
             Ok(evidence) => {
                 assert!(one, "{a} and {b}");
-                assert_eq!(
-                    list(&evidence, Kind::Namespace),
-                    (1, Fetched::Complete),
-                    "a bundle knows that this is all"
-                );
+                assert_eq!(list(&evidence, Kind::Namespace), (1, Fetched::Complete), "a bundle knows that this is all");
             }
             Err(error) => {
                 assert!(!one && error.is_usage(), "{a} and {b}: {error}");
@@ -400,14 +367,12 @@ fn recorded_clusters_are_read_whole() {
             let wanted = held
                 .iter()
                 .filter(|o| {
-                    Kind::of_manifest(o["apiVersion"].as_str().unwrap(), o["kind"].as_str().unwrap())
-                        == Some(*kind)
+                    Kind::of_manifest(o["apiVersion"].as_str().unwrap(), o["kind"].as_str().unwrap()) == Some(*kind)
                 })
                 .count();
             assert_eq!(list(&evidence, *kind), (wanted, Fetched::Complete), "{place}: {kind}");
         }
-        let version =
-            collect_now(&evidence, &BTreeSet::from([Item::ServerVersion]), &Options::default(), None);
+        let version = collect_now(&evidence, &BTreeSet::from([Item::ServerVersion]), &Options::default(), None);
         assert!(version.cluster.server_version.is_ok(), "{place}");
         // The folder as it is, with files next to the dump that are not part of it.
         let folder = open(&[&recording], Completeness::All).unwrap();

@@ -41,8 +41,7 @@ fn gateway(all: &mut [Value], edit: &dyn Fn(&mut Value)) {
 /// Changes the EndpointSlices of the gateway.
 fn slices(all: &mut [Value], edit: &dyn Fn(&mut Value)) {
     let of_gateway = |one: &&mut Value| {
-        one["kind"] == "EndpointSlice"
-            && one["metadata"]["labels"]["kubernetes.io/service-name"] == "linkerd-gateway"
+        one["kind"] == "EndpointSlice" && one["metadata"]["labels"]["kubernetes.io/service-name"] == "linkerd-gateway"
     };
     all.iter_mut().filter(of_gateway).for_each(edit);
 }
@@ -112,10 +111,7 @@ fn a_gateway_without_annotations_is_found_by_its_port() {
     for (edit, wanted) in [
         (json!({"annotations": {}}), vec![]),
         (json!({"annotations": {}, "port": 4999}), vec!["gateway-port-differs west->east".to_owned()]),
-        (
-            json!({"annotations": {}, "namespace": "edge"}),
-            vec!["gateway-identity-differs west->east".to_owned()],
-        ),
+        (json!({"annotations": {}, "namespace": "edge"}), vec!["gateway-identity-differs west->east".to_owned()]),
     ] {
         let folder = tempfile::tempdir().unwrap();
         if !lay(folder.path(), "west", "healthy-2.18-multicluster", &[link("east", "cluster.local")]) {
@@ -145,10 +141,8 @@ fn a_gateway_without_annotations_is_found_by_its_port() {
 fn a_link_is_held_against_its_other_end() {
     let own = tempfile::tempdir().unwrap();
     let exported = json!({"mirror.linkerd.io/exported": "true"});
-    let mirror =
-        json!({"mirror.linkerd.io/mirrored-service": "true", "mirror.linkerd.io/cluster-name": "east"});
-    let broken =
-        [link("east", "east.local"), link("mars", "mars.local"), service("shop", "gone-east", &mirror)];
+    let mirror = json!({"mirror.linkerd.io/mirrored-service": "true", "mirror.linkerd.io/cluster-name": "east"});
+    let broken = [link("east", "east.local"), link("mars", "mars.local"), service("shop", "gone-east", &mirror)];
     if !lay(own.path(), "west", "healthy-2.18-multicluster", &broken) {
         return;
     }
@@ -197,18 +191,9 @@ fn a_link_is_held_against_its_other_end() {
         gateway(all, &|one| one["status"] = with_address("192.0.2.1"));
     });
     let path = cured.path().display().to_string();
-    let fleet = ran(meshdoctor(&[
-        "check",
-        "--bundles",
-        &path,
-        "--complete",
-        "all",
-        "-o",
-        "json",
-        "--fail-on",
-        "never",
-    ]))
-    .document();
+    let fleet =
+        ran(meshdoctor(&["check", "--bundles", &path, "--complete", "all", "-o", "json", "--fail-on", "never"]))
+            .document();
     assert_eq!(mismatches(&fleet), Vec::<String>::new());
     assert_eq!(fleet["links"]["fit"][0]["to"], "east");
     assert_eq!(fleet["oneCluster"], json!([["east", "west"]]));
@@ -218,8 +203,7 @@ fn a_link_is_held_against_its_other_end() {
     lay(partly.path(), "west", "healthy-2.18-multicluster", &[link("east", "cluster.local")]);
     lay(partly.path(), "east", "healthy-2.18-multicluster", &[]);
     let path = partly.path().display().to_string();
-    let fleet =
-        ran(meshdoctor(&["check", "--bundles", &path, "-o", "json", "--fail-on", "never"])).document();
+    let fleet = ran(meshdoctor(&["check", "--bundles", &path, "-o", "json", "--fail-on", "never"])).document();
     assert_eq!(fleet["links"]["fit"], json!([]));
     assert!(!fleet["links"]["notChecked"].as_array().unwrap().is_empty());
 }
@@ -229,20 +213,14 @@ fn a_link_is_held_against_its_other_end() {
 #[test]
 fn the_other_end_lets_the_link_in_and_is_where_it_says() {
     let exported = json!({"mirror.linkerd.io/exported": "true"});
-    let mirror =
-        json!({"mirror.linkerd.io/mirrored-service": "true", "mirror.linkerd.io/cluster-name": "east"});
+    let mirror = json!({"mirror.linkerd.io/mirrored-service": "true", "mirror.linkerd.io/cluster-name": "east"});
     let is_access = |one: &Value| one["metadata"]["name"].as_str().unwrap().contains("remote-access");
     let is_role = |one: &Value| one["kind"].as_str().unwrap().starts_with("ClusterRole");
     type Edit<'e> = Box<dyn Fn(&mut Vec<Value>) + 'e>;
     let cases: [(&str, Edit, &[&str], i32); 10] = [
         ("as it is", Box::new(|_| {}), &[], 0),
         ("no account", Box::new(|all| all.retain(|one| !is_access(one))), &["remote-access-missing"], 0),
-        (
-            "no role",
-            Box::new(|all| all.retain(|one| !(is_access(one) && is_role(one)))),
-            &["remote-access-refused"],
-            1,
-        ),
+        ("no role", Box::new(|all| all.retain(|one| !(is_access(one) && is_role(one)))), &["remote-access-refused"], 1),
         (
             "another probe port",
             Box::new(|all| gateway(all, &|one| one["spec"]["ports"][1]["port"] = json!(4199))),
@@ -281,12 +259,7 @@ fn the_other_end_lets_the_link_in_and_is_where_it_says() {
             1,
         ),
         ("no endpoint is ready", Box::new(|all| slices(all, &|one| unready(one))), &["gateway-not-ready"], 1),
-        (
-            "no endpoint",
-            Box::new(|all| slices(all, &|one| one["endpoints"] = Value::Null)),
-            &["gateway-not-ready"],
-            1,
-        ),
+        ("no endpoint", Box::new(|all| slices(all, &|one| one["endpoints"] = Value::Null)), &["gateway-not-ready"], 1),
     ];
     for (name, edit, expected, exit) in cases {
         let own = tempfile::tempdir().unwrap();
@@ -360,10 +333,7 @@ fn a_dead_gateway_is_named_at_both_ends() {
     assert!(found[0]["message"].as_str().unwrap().contains("the gateway of east"), "{text}");
     assert!(found[0]["message"].as_str().unwrap().contains("from west"), "{text}");
     assert!(text.contains("spec.gatewayAddress: 192.0.2.1") && text.contains("spec.replicas: 0"), "{text}");
-    assert!(
-        text.contains("kubectl --context east -n linkerd-multicluster scale deployment/linkerd-gateway"),
-        "{text}"
-    );
+    assert!(text.contains("kubectl --context east -n linkerd-multicluster scale deployment/linkerd-gateway"), "{text}");
     // A second Deployment behind the Service, with replicas.
     let two = |all: &mut Vec<Value>| {
         let is = |one: &&Value| one["kind"] == "Deployment" && one["metadata"]["name"] == "linkerd-gateway";
@@ -387,10 +357,7 @@ fn a_dead_gateway_is_named_at_both_ends() {
     // Not ready: the command shows why.
     let (found, _) = pair(&nothing, &|all| slices(all, &unready), ("all", &[], 1)).unwrap();
     let text = found[0].to_string();
-    assert!(
-        text.contains("0 of 1 endpoints ready") && text.contains("describe pods -l app=linkerd-gateway"),
-        "{text}"
-    );
+    assert!(text.contains("0 of 1 endpoints ready") && text.contains("describe pods -l app=linkerd-gateway"), "{text}");
 }
 
 /// Without endpoints, the pods of a gateway are evaluated. Without both, the link is not checked, and the
@@ -415,8 +382,7 @@ fn a_gateway_whose_endpoints_could_not_be_read_is_not_checked() {
     let asks = &["--only", "multicluster-proxy-outdated", "--on-not-checked", "pass"];
     assert_eq!(pair(&nothing, &nothing, (&with_pods, asks, 0)).unwrap(), (Vec::new(), Vec::new()));
     let down = |all: &mut Vec<Value>| {
-        let is =
-            |one: &&mut Value| one["kind"] == "Pod" && one["metadata"]["labels"]["app"] == "linkerd-gateway";
+        let is = |one: &&mut Value| one["kind"] == "Pod" && one["metadata"]["labels"]["app"] == "linkerd-gateway";
         let pod = all.iter_mut().find(is).unwrap();
         pod["status"]["containerStatuses"]
             .as_array_mut()

@@ -13,8 +13,7 @@ const LABELLED: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: 
 
 /// The objects with findings, the skipped parts, and the warnings.
 fn checked(paths: &[&Path]) -> (Vec<String>, Vec<String>, String) {
-    let mut arguments =
-        vec!["check", "--linkerd-version", "2.19", "--kubernetes-version", "1.33", "-o", "json"];
+    let mut arguments = vec!["check", "--linkerd-version", "2.19", "--kubernetes-version", "1.33", "-o", "json"];
     for path in paths {
         arguments.extend(["--manifests", path.to_str().unwrap()]);
     }

@@ -63,9 +63,7 @@ fn examples_of_all_tables_are_explained() {
         }
     }
     for variable in knowledge.pasted().variables() {
-        for text in
-            [format!("LINKERD2_PROXY_{}", variable.name()), format!("LINKERD2_PROXY_{}=1", variable.name())]
-        {
+        for text in [format!("LINKERD2_PROXY_{}", variable.name()), format!("LINKERD2_PROXY_{}=1", variable.name())] {
             let found = explained(&text);
             let [meaning] = found.meanings.as_slice() else { panic!("{text}: {found:?}") };
             assert_eq!((meaning.kind, &meaning.means), (TextKind::Variable, &variable.means()), "{text}");
@@ -139,10 +137,7 @@ fn texts_are_explained_on_the_command_line() {
         ("no matching SVID found", "SPIFFE ID"),
         ("Failed to pull image \"cr.l5d.io/linkerd/proxy:v1\": not found", "linkerd-image-not-pulled"),
         ("Back-off pulling image \"cr.l5d.io/linkerd/proxy:v1\"", "linkerd-image-not-pulled"),
-        (
-            "status.storedVersions[1]: Invalid value: \"v1\": must appear in spec.versions",
-            "crds-overwritten-by-cli",
-        ),
+        ("status.storedVersions[1]: Invalid value: \"v1\": must appear in spec.versions", "crds-overwritten-by-cli"),
         (
             "failing or missing response from https://10.0.3.60:8089/apis/tap.linkerd.io/v1alpha1",
             "viz-tap-api-unavailable",
@@ -196,8 +191,7 @@ fn standard_input_is_one_response_or_many_lines() {
     let own = "HTTP/1.1 503 Service Unavailable\nserver: nginx\ncontent-type: text/html\n";
     let document = piped(own, &["-o", "json"]).document();
     assert_eq!(document["meanings"][0]["answeredBy"], "application", "{document:#}");
-    let line =
-        "WARN linkerd_reconnect: Failed to connect error=endpoint 10.0.0.9:80: connect timed out after 1s\n";
+    let line = "WARN linkerd_reconnect: Failed to connect error=endpoint 10.0.0.9:80: connect timed out after 1s\n";
     let many = format!("starting\n{}ready\nexit code 137\n", line.repeat(9));
     let said = piped(&many, &[]);
     assert!(said.out.contains("2 lines have no known meaning"), "{}", said.out);
@@ -351,10 +345,7 @@ fn keys_of_linkerd_are_explained() {
     assert!(several.starts_with("\" 6222\" and \"x\" are not accepted, so "), "{several}");
     let typo = explained("config.linkerd.io/skip-outbound-port");
     let fix = typo.remedy.unwrap_or_default();
-    assert!(
-        typo.means.starts_with("no release") && fix.contains("config.linkerd.io/skip-outbound-ports"),
-        "{fix}"
-    );
+    assert!(typo.means.starts_with("no release") && fix.contains("config.linkerd.io/skip-outbound-ports"), "{fix}");
     assert_eq!(explained("linkerd.io/tls").kind, TextKind::Phrase);
     assert!(explain(Knowledge::embedded(), "app.kubernetes.io/name: web").meanings.is_empty());
 }

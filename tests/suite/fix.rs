@@ -64,8 +64,7 @@ fn fix(folder: &Path, more: &[&str]) -> Ran {
 
 #[track_caller]
 fn valid(text: &str) -> Value {
-    let schema =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema/fix.v1.json")).unwrap();
+    let schema = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema/fix.v1.json")).unwrap();
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let schema = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
     let document: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -106,11 +105,7 @@ fn script_runs_steps_and_stops_if_one_fails() {
     let files = ["fix", "--no-config", "--bundle", BASE, "--bundle", &workloads, "--complete", "all"];
     let ran = ran(meshdoctor(&[&files[..], &["--only", "annotation-unknown"]].concat()));
     assert_eq!(ran.status, 1, "{}", ran.text());
-    assert!(
-        ran.out.contains("# simulated result: repairs annotation-unknown (Deployment shop/books)"),
-        "{}",
-        ran.out
-    );
+    assert!(ran.out.contains("# simulated result: repairs annotation-unknown (Deployment shop/books)"), "{}", ran.out);
     assert!(ran.err.contains("1 step for 1 finding: 1 automatic\n"), "{}", ran.err);
     let (called, err) = run(folder.path(), &ran.out, &[], 0);
     let patch = "-n shop patch deployment books --type merge -p {\"spec\":{\"template\":{\"metadata\":{\"annotations\":{\
@@ -212,26 +207,13 @@ fn saved_report_gives_a_plan_without_proof() {
     let judged = ran_to(1, meshdoctor(&given));
     assert_ne!(valid(&judged.out)["steps"][0]["proof"], document["steps"][0]["proof"]);
     let wrong = ran_to(2, meshdoctor(&["fix", "--no-config", &file, "--only", "cni", "-o", "json"]));
-    assert!(
-        wrong.err.contains("is a saved report") && wrong.err.contains("give the bundle"),
-        "{}",
-        wrong.err
-    );
+    assert!(wrong.err.contains("is a saved report") && wrong.err.contains("give the bundle"), "{}", wrong.err);
     valid(&wrong.out);
 }
 
 #[test]
 fn healthy_cluster_needs_no_repair() {
-    let words = [
-        "fix",
-        "--no-config",
-        "--only",
-        "server-without-authorization",
-        "--bundle",
-        BASE,
-        "--complete",
-        "all",
-    ];
+    let words = ["fix", "--no-config", "--only", "server-without-authorization", "--bundle", BASE, "--complete", "all"];
     let ran = ran_to(0, meshdoctor(&words));
     assert!(ran.out.contains("No finding of warning or above needs a repair."), "{}", ran.out);
 }
@@ -334,8 +316,7 @@ fn several_files_keep_comments_and_json() {
     let place = folder.path().display().to_string();
     let given = ["fix", "--no-config", "--manifests", &place, "--linkerd-version", "2.18", "--write"];
     let written = ran(meshdoctor(&given));
-    let lines =
-        "    # MySQL and its replica.\n    config.linkerd.io/opaque-ports: \"3306\" # do not remove\n";
+    let lines = "    # MySQL and its replica.\n    config.linkerd.io/opaque-ports: \"3306\" # do not remove\n";
     let moved = lines.replace("    #", "        #").replace("    config", "        config");
     let inject = "        linkerd.io/inject: enabled\n";
     let expected = MOVED.replace(lines, "").replace(inject, &format!("{inject}{moved}"));
@@ -355,8 +336,7 @@ fn sarif_holds_the_edit_of_each_finding() {
     let given = ["fix", "--no-config", "--manifests", &file, "--linkerd-version", "2.18", "-o", "sarif"];
     let document: Value = serde_json::from_str(&ran_to(1, meshdoctor(&given)).out).unwrap();
     let results = document["runs"][0]["results"].as_array().unwrap();
-    let fixes: Vec<&Value> =
-        results.iter().filter_map(|result| result["fixes"].as_array()).flatten().collect();
+    let fixes: Vec<&Value> = results.iter().filter_map(|result| result["fixes"].as_array()).flatten().collect();
     let [fix] = fixes.as_slice() else { panic!("one result has a fix: {document:#}") };
     let change = &fix["artifactChanges"][0];
     assert!(change["artifactLocation"]["uri"].as_str().unwrap().ends_with("/web.yaml"), "{change}");
@@ -410,11 +390,7 @@ fn findings_without_an_edit_name_the_reason() {
     let given = ["fix", "--no-config", "--manifests", &file, "--linkerd-version", "2.18", "--write"];
     let ran = ran_to(1, meshdoctor(&given));
     assert!(ran.out.contains("not edited: "), "{}", ran.text());
-    assert!(
-        ran.out.contains("the file is rendered from shop/templates/web.yaml; edit it there"),
-        "{}",
-        ran.text()
-    );
+    assert!(ran.out.contains("the file is rendered from shop/templates/web.yaml; edit it there"), "{}", ran.text());
     assert!(ran.err.contains("0 findings fixed, 1 left: "), "{}", ran.text());
     assert_eq!(std::fs::read_to_string(&file).unwrap(), rendered);
 }
@@ -444,10 +420,8 @@ status: {currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, disruptionsAllow
 ";
     let budget = write(folder.path(), "budget.yaml", budget);
     let only = ["--only", "control-plane-not-evictable", "--complete", "all", "--at", "2026-01-15T12:00:00Z"];
-    let values = [
-        &["fix", "--no-config", "-o", "values", "--bundle", BASE, "--bundle", budget.as_str()][..],
-        &only[..],
-    ];
+    let values =
+        [&["fix", "--no-config", "-o", "values", "--bundle", BASE, "--bundle", budget.as_str()][..], &only[..]];
     let ran = ran(meshdoctor(&values.concat()));
     assert_eq!(ran.status, 1, "{}", ran.text());
     let (comments, document) = ran.out.split_once("---\n").unwrap();

@@ -75,8 +75,7 @@ fn manifests_of_jobs_and_pods_are_edited() {
         "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: migrate, namespace: shop}}\nspec:\n  template:\n    \
          {metadata}\n    {spec}"
     );
-    let pod =
-        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: once, namespace: shop, {annotation}}}\n{spec}");
+    let pod = format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: once, namespace: shop, {annotation}}}\n{spec}");
     for (name, text) in [("job.yaml", job), ("pod.yaml", pod)] {
         let folder = tempfile::tempdir().unwrap();
         let file = write(folder.path(), name, &text);
@@ -131,8 +130,7 @@ fn edits_name_the_changed_line() {
 #[test]
 fn suggestions_do_not_overlap() {
     let folder = tempfile::tempdir().unwrap();
-    let text =
-        WEB.replace("      annotations:\n        config.linkerd.io/skip-oubound-ports: \"5432\"\n", "");
+    let text = WEB.replace("      annotations:\n        config.linkerd.io/skip-oubound-ports: \"5432\"\n", "");
     let text = text.replace(
         "namespace: shop\n",
         "namespace: shop\n  annotations:\n    config.linkerd.io/proxy-cpu-limit: \"1\"\n",
@@ -163,10 +161,7 @@ fn rendered(program: &str, arguments: &[&str]) -> Option<String> {
     let output = match Command::new(program).args(arguments).output() {
         Ok(output) => output,
         Err(_) => {
-            skipped(
-                if program == "helm" { Need::Helm } else { Need::Kubectl },
-                "a repository is not rendered",
-            );
+            skipped(if program == "helm" { Need::Helm } else { Need::Kubectl }, "a repository is not rendered");
             return None;
         }
     };
@@ -305,9 +300,7 @@ fn an_item_of_a_list_is_edited_in_place() {
         )
     };
     let [right, wrong] = ["config.linkerd.io/opaque-ports", "config.linkerd.io/opaque-port"];
-    let list = |second: &str| {
-        format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item("a", right), item("b", second))
-    };
+    let list = |second: &str| format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item("a", right), item("b", second));
     let file = write(folder.path(), "list.yaml", list(wrong));
     let written = fix(folder.path(), &["--write"]);
     assert_eq!(read(&file), list(right), "{}", written.text());
@@ -390,9 +383,6 @@ fn programs_that_render_manifests_are_named() {
     let program = "{ metadata: { annotations: { 'linkerd.io/injected': 'enabled' } } }\n";
     write(folder.path(), "lib/ns.libsonnet", program);
     let shown = fix(folder.path(), &[]);
-    let said = format!(
-        "1 file with Linkerd settings in Jsonnet or CUE, {}/lib/ns.libsonnet",
-        folder.path().display()
-    );
+    let said = format!("1 file with Linkerd settings in Jsonnet or CUE, {}/lib/ns.libsonnet", folder.path().display());
     assert!(shown.text().contains(&said), "{}", shown.text());
 }

@@ -235,12 +235,8 @@ fn json_and_sarif_contain_edits_of_values() {
     let document: Value = serde_json::from_str(&fix(folder.path(), &["-o", "json"]).out).unwrap();
     let diff = document["files"][0]["diff"].as_str().unwrap();
     assert!(diff.contains("\n+    proxy: {logLevel: warn}\n+    disableIPv6: true\n"), "{diff}");
-    let lines: Vec<&str> = document["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["edited"][0].as_str().unwrap())
-        .collect();
+    let lines: Vec<&str> =
+        document["findings"].as_array().unwrap().iter().map(|one| one["edited"][0].as_str().unwrap()).collect();
     assert_eq!(lines, [format!("{file}:8"), format!("{file}:7")]);
     let sarif: Value = serde_json::from_str(&fix(folder.path(), &["-o", "sarif"]).out).unwrap();
     let results = sarif["runs"][0]["results"].as_array().unwrap();
@@ -257,10 +253,8 @@ fn json_and_sarif_contain_edits_of_values() {
 #[test]
 fn values_of_flags_are_edited_without_manifests() {
     let folder = tempfile::tempdir().unwrap();
-    let (base, over) =
-        ("proxy:\n  logLevl: warn # base\n", "# over\nproxy: {logLevl: info}\ndisableIPv6: \"true\"\n");
-    let files =
-        [("base.yaml", base), ("over.yaml", over)].map(|(name, text)| write(folder.path(), name, text));
+    let (base, over) = ("proxy:\n  logLevl: warn # base\n", "# over\nproxy: {logLevl: info}\ndisableIPv6: \"true\"\n");
+    let files = [("base.yaml", base), ("over.yaml", over)].map(|(name, text)| write(folder.path(), name, text));
     let chart = "linkerd-control-plane@2.19";
     let given = ["fix", "--no-config", "--values", &files[0], "--values", &files[1], "--chart", chart];
     let fix = |more: &[&str]| ran(meshdoctor(&[&given, more].concat()));
@@ -343,7 +337,8 @@ fn annotations_in_values_without_a_safe_edit_state_the_reason() {
 #[test]
 fn report_has_the_edits_of_values() {
     let folder = tempfile::tempdir().unwrap();
-    let values = "  values:\n    proxy:\n      logLevl: warn\n    disableIPv6: 'false'\n    controlPlaneTracing: true\n";
+    let values =
+        "  values:\n    proxy:\n      logLevl: warn\n    disableIPv6: 'false'\n    controlPlaneTracing: true\n";
     let file = write(folder.path(), "mesh.yaml", format!("{RELEASE}{values}"));
     let place = folder.path().display().to_string();
     let given = ["check", "--no-config", "--manifests", &place, "--linkerd-version", "2.18", "-o", "json"];
@@ -355,11 +350,7 @@ fn report_has_the_edits_of_values() {
     for (line, key) in [(8, "logLevl"), (9, "disableIPv6"), (10, "controlPlaneTracing")] {
         let own = |edit: &&&Value| edit.to_string().contains(&format!("\"{key}\""));
         let edit = edits.iter().find(own).unwrap_or_else(|| panic!("{key}: {text}"));
-        assert_eq!(
-            (edit["file"].as_str(), edit["line"].as_u64()),
-            (Some(file.as_str()), Some(line)),
-            "{edit}"
-        );
+        assert_eq!((edit["file"].as_str(), edit["line"].as_u64()), (Some(file.as_str()), Some(line)), "{edit}");
     }
 }
 

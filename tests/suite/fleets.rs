@@ -64,16 +64,11 @@ fn one_that_cannot_be_read_sinks_none_of_the_others() {
     let here = &fleet["clusters"][1]["report"];
     assert_eq!(here["findings"], alone["findings"]);
     assert_eq!(here["verdict"], alone["verdict"]);
-    let expired =
-        fleet["findings"].as_array().unwrap().iter().find(|one| one["check"] == "issuer-expired").unwrap();
+    let expired = fleet["findings"].as_array().unwrap().iter().find(|one| one["check"] == "issuer-expired").unwrap();
     assert_eq!(expired["clusters"], json!({"ill": 1}));
     // Without a failing finding, the exit status reports the cluster that was not checked.
     let fleet = run(own.path(), &["--fail-on", "never"], 4);
-    assert!(
-        fleet["clusters"][0]["error"].as_str().unwrap().contains("broken.json"),
-        "{}",
-        fleet["clusters"][0]
-    );
+    assert!(fleet["clusters"][0]["error"].as_str().unwrap().contains("broken.json"), "{}", fleet["clusters"][0]);
     std::fs::remove_dir_all(own.path().join("ill")).unwrap();
     std::fs::remove_dir_all(own.path().join("well")).unwrap();
     run(own.path(), &[], 3);
@@ -114,10 +109,7 @@ fn a_report_for_each_is_written_under_its_name() {
         assert_eq!(output.status, 2, "{wrong:?}");
         if wrong[0] == "--wait" {
             let said = output.err;
-            assert!(
-                said.contains("'--bundles <DIR>'") && said.contains("reads a live cluster repeatedly"),
-                "{said}"
-            );
+            assert!(said.contains("'--bundles <DIR>'") && said.contains("reads a live cluster repeatedly"), "{said}");
         }
     }
 }
@@ -144,8 +136,7 @@ fn bundles_that_are_too_old_are_of_clusters_that_could_not_be_judged() {
     std::fs::create_dir(folder.path().join("fleet")).unwrap();
     let saved = folder.path().join("fleet/west.tar.gz");
     let save = |at: &str| {
-        let words =
-            ["check", "--bundle", base, "--complete", "all", "--at", at, "--fail-on", "never", "--force"];
+        let words = ["check", "--bundle", base, "--complete", "all", "--at", at, "--fail-on", "never", "--force"];
         let more = ["--on-not-checked", "pass", "--save", saved.to_str().unwrap()];
         let output = ran(meshdoctor(&[&words[..], &more].concat()));
         assert_eq!(output.status, 0, "{}", output.err);
@@ -179,15 +170,7 @@ fn a_cluster_that_must_be_there_and_left_nothing_is_not_judged() {
     if !lay(own, "west", "healthy-2.18", &[]) {
         return;
     }
-    let at = [
-        "--at",
-        "2026-07-01T00:00:00Z",
-        "--linkerd-cli",
-        "none",
-        "--fail-on",
-        "never",
-        "--on-not-checked=pass",
-    ];
+    let at = ["--at", "2026-07-01T00:00:00Z", "--linkerd-cli", "none", "--fail-on", "never", "--on-not-checked=pass"];
     let alone = run(own, &[&at[..], &["--expect", "west"]].concat(), 0);
     assert_eq!(alone["clusters"].as_array().unwrap().len(), 1);
     let both = run(own, &[&at[..], &["--expect", "west,east"]].concat(), 4);

@@ -244,9 +244,7 @@ fn planted() -> Vec<Planted> {
         }
     }
     for token in TOKENS {
-        for frame in
-            ["%", "using % now", "error: %", "\"%\"", "id=%", "(%)", "https://example.com/%", "x %,y"]
-        {
+        for frame in ["%", "using % now", "error: %", "\"%\"", "id=%", "(%)", "https://example.com/%", "x %,y"] {
             add(frame.replace('%', token), token);
         }
     }
@@ -265,8 +263,7 @@ fn planted() -> Vec<Planted> {
 fn needles(secret: &str) -> BTreeSet<String> {
     let parts = secret.split(|c: char| !c.is_alphanumeric()).filter(|part| part.len() >= 4);
     // Common words are not part of a secret.
-    let parts =
-        parts.filter(|part| !matches!(*part, "proj" | "live" | "test" | "SECRET" | "1234" | "github"));
+    let parts = parts.filter(|part| !matches!(*part, "proj" | "live" | "test" | "SECRET" | "1234" | "github"));
     parts.map(str::to_owned).chain([secret.to_owned()]).collect()
 }
 
@@ -371,8 +368,7 @@ fn plant(folder: &Path) -> Vec<Planted> {
     })];
     for (at, Planted { text, secret }) in all.iter().enumerate() {
         let name = format!("web-{at}");
-        let failed =
-            format!("plugin type=\"linkerd-cni\" name=\"linkerd-cni\" failed (add): Unauthorized {text}");
+        let failed = format!("plugin type=\"linkerd-cni\" name=\"linkerd-cni\" failed (add): Unauthorized {text}");
         items.push(json!({
             "apiVersion": "v1", "kind": "Event", "metadata": {"name": format!("e{at}"), "namespace": "shop"},
             "involvedObject": {"kind": "Pod", "namespace": "shop", "name": name},
@@ -396,8 +392,7 @@ fn plant(folder: &Path) -> Vec<Planted> {
     }
     let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
     std::fs::write(folder.join("cluster.json"), list.to_string()).unwrap();
-    let journal: String =
-        all.iter().map(|planted| format!("cni {}\n", planted.text.replace('\n', "\ncni "))).collect();
+    let journal: String = all.iter().map(|planted| format!("cni {}\n", planted.text.replace('\n', "\ncni "))).collect();
     std::fs::write(folder.join("journal.txt"), &journal).unwrap();
     all
 }

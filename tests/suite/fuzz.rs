@@ -185,8 +185,7 @@ fn scenes() -> Vec<Scene> {
     );
     for scene in &mut scenes {
         if let Some(node) = scene.memory.nodes.first_mut() {
-            node.files
-                .insert("cni/net.d/ZZZ-linkerd-cni-kubeconfig".to_owned(), kubeconfig.clone().into_bytes());
+            node.files.insert("cni/net.d/ZZZ-linkerd-cni-kubeconfig".to_owned(), kubeconfig.clone().into_bytes());
             node.files.insert("cni/net.d/00-multus.conf".to_owned(), multus.clone().into_bytes());
         }
     }
@@ -258,7 +257,8 @@ fn host() -> Vec<(&'static str, Vec<u8>)> {
     let containerd = "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\", \"/etc/containerd/config.toml\"]\n\
                       [plugins.\"io.containerd.grpc.v1.cri\".cni]\nbin_dir = \"/opt/cni/bin\"\nconf_dir = \"/etc/cni/net.d\"\n\
                       max_conf_num = 1\n";
-    let newer = "version = 3\n[plugins.'io.containerd.cri.v1.runtime'.cni]\nbin_dirs = ['/opt/cni/bin', '/usr/lib/cni']\n";
+    let newer =
+        "version = 3\n[plugins.'io.containerd.cri.v1.runtime'.cni]\nbin_dirs = ['/opt/cni/bin', '/usr/lib/cni']\n";
     let crio = "[crio.network]\nnetwork_dir = \"/etc/cni/net.d/\"\nplugin_dirs = [\"/opt/cni/bin\"]\ncni_default_network = \"x\"\n";
     let entry = format!(
         r#"{{"cniVersion":"0.3.1","name":"x","plugins":[{{"type":"linkerd-cni","policy":{{"k8s_auth_token":"{}"}}}}]}}"#,

@@ -10,9 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use meshdoctor::collect::{Options, collect_now};
 use meshdoctor::item::Item;
-use meshdoctor::model::node::{
-    Content, Effective, KubeconfigLookup, Looked, NodeSnapshot, PolicyToken, RuntimeKind,
-};
+use meshdoctor::model::node::{Content, Effective, KubeconfigLookup, Looked, NodeSnapshot, PolicyToken, RuntimeKind};
 use meshdoctor::source::nodes::{NodeEvidence, NodesInput};
 
 const SIGNATURE: &str = "dGhlLXNpZ25hdHVyZS1vZi1hLXRva2Vu";
@@ -21,11 +19,7 @@ const PASSWORD: &str = "hun\\\"ter.2[*";
 /// A token in the API server's format.
 fn token() -> String {
     let claims = r#"{"aud":["https://kubernetes.default.svc"],"exp":1792526000,"iat":1760990000,"iss":"https://oidc.example/id/X","kubernetes.io":{"namespace":"linkerd-cni","node":{"name":"n1","uid":"n-uid"},"pod":{"name":"linkerd-cni-x","uid":"p-uid"},"serviceaccount":{"name":"linkerd-cni","uid":"sa-uid"},"warnafter":1760993607},"nbf":1760990000,"sub":"system:serviceaccount:linkerd-cni:linkerd-cni"}"#;
-    format!(
-        "{}.{}.{SIGNATURE}",
-        URL_SAFE_NO_PAD.encode(r#"{"alg":"RS256","kid":"k"}"#),
-        URL_SAFE_NO_PAD.encode(claims)
-    )
+    format!("{}.{}.{SIGNATURE}", URL_SAFE_NO_PAD.encode(r#"{"alg":"RS256","kid":"k"}"#), URL_SAFE_NO_PAD.encode(claims))
 }
 
 fn conflist(dir: &str) -> String {
@@ -125,8 +119,7 @@ pub(crate) fn containerd() -> Root {
 pub(crate) fn shells() -> Vec<Vec<&'static str>> {
     let all = [vec!["sh"], vec!["dash"], vec!["bash"], vec!["busybox", "sh"]];
     let works = |shell: &Vec<&str>| {
-        let run =
-            Command::new(shell[0]).args(&shell[1..]).args(["-c", "exit 0"]).stderr(Stdio::null()).status();
+        let run = Command::new(shell[0]).args(&shell[1..]).args(["-c", "exit 0"]).stderr(Stdio::null()).status();
         run.is_ok_and(|status| status.success())
     };
     let here: Vec<_> = all.into_iter().filter(works).collect();
@@ -199,26 +192,16 @@ fn every_shell_brings_a_whole_snapshot_without_a_secret() {
         );
         assert_eq!(facts.server.as_deref(), Some("https://[10.96.0.1]:443"));
         assert_eq!((facts.mode.as_deref(), facts.size), (Some("0600"), Some(kubeconfig().len() as u64)));
-        let Some(PolicyToken::Jwt { sha256_prefix }) = entry.policy_token.value() else {
-            panic!("{entry:?}")
-        };
+        let Some(PolicyToken::Jwt { sha256_prefix }) = entry.policy_token.value() else { panic!("{entry:?}") };
         assert_eq!(facts.token_sha256_prefix.as_ref(), Some(sha256_prefix), "the same token in both");
         assert_eq!(node.kubeconfigs.as_ref().unwrap().len(), 1, "those of others stay on the node");
         assert!(node.conf_files.iter().any(|file| file.name == "10-aws.conflist.cilium_bak"));
 
-        assert!(
-            node.binary("iptables")
-                .found()
-                .unwrap()
-                .links
-                .contains(&"/usr/sbin/xtables-nft-multi".to_owned())
-        );
+        assert!(node.binary("iptables").found().unwrap().links.contains(&"/usr/sbin/xtables-nft-multi".to_owned()));
         assert_eq!(node.binary("nsenter").found().unwrap().executable, Some(true));
         assert!(node.binary("iptables-legacy").is_absent() && node.binary("ip6tables").is_absent());
         assert!(node.host_binaries.as_ref().unwrap().path_is_certain());
-        assert!(
-            node.plugin_binary("linkerd-cni").found().is_some() && node.plugin_binary("portmap").is_absent()
-        );
+        assert!(node.plugin_binary("linkerd-cni").found().is_some() && node.plugin_binary("portmap").is_absent());
         let modules: Vec<&str> = node.modules.as_ref().unwrap().iter().map(String::as_str).collect();
         assert_eq!(modules, ["nf_tables", "xt_owner"]);
         assert_eq!(node.os_release.as_ref().unwrap().id(), Some("amzn"));
@@ -253,15 +236,9 @@ fn the_directories_of_openshift_are_found_in_its_configuration() {
         assert_eq!(dirs.conf_dir.as_deref(), Some("/etc/kubernetes/cni/net.d"));
         assert_eq!(dirs.bin_dirs.as_deref().unwrap(), ["/var/lib/cni/bin", "/usr/libexec/cni"]);
         assert_eq!(node.runtime_hint(), RuntimeKind::Crio);
-        assert_eq!(
-            (node.lists("/etc/cni/multus/net.d"), node.lists("/etc/cni/net.d")),
-            (Some(true), Some(false))
-        );
+        assert_eq!((node.lists("/etc/cni/multus/net.d"), node.lists("/etc/cni/net.d")), (Some(true), Some(false)));
         assert_eq!(node.all_linkerd_entries()[0].0.path(), "/etc/cni/multus/net.d/10-ovn.conflist");
-        assert_eq!(
-            node.kubeconfigs.as_ref().unwrap()[0].path,
-            "/etc/cni/multus/net.d/ZZZ-linkerd-cni-kubeconfig"
-        );
+        assert_eq!(node.kubeconfigs.as_ref().unwrap()[0].path, "/etc/cni/multus/net.d/ZZZ-linkerd-cni-kubeconfig");
         assert!(node.binary("nsenter").is_absent(), "a file that cannot be executed");
         assert!(node.absent_binary("nsenter").ends_with("is not executable)"));
         assert!(!node.host_binaries.as_ref().unwrap().path_is_certain());
@@ -310,10 +287,7 @@ fn what_cannot_be_told_is_named_and_not_made_up() {
         assert_eq!(node.lists("/etc/cni/net.d"), None, "a name is missing from the listing");
         let content = |name: &str| &node.conf_file(&format!("/etc/cni/net.d/{name}")).unwrap().content;
         assert!(matches!(content("07-dangling.conflist"), Content::NotCaptured(_)));
-        assert!(
-            matches!(content("08-out.conflist"), Content::NotCaptured(_)),
-            "nothing outside of the root is read"
-        );
+        assert!(matches!(content("08-out.conflist"), Content::NotCaptured(_)), "nothing outside of the root is read");
         let facts = &node.kubeconfigs.as_ref().unwrap()[0];
         assert_eq!((facts.token_claims.as_ref(), facts.token_present()), (None, Some(true)));
     }

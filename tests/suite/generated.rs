@@ -73,8 +73,7 @@ fn every_command_has_its_man_page() {
         page(sub, format!("meshdoctor-{name}"), format!("meshdoctor {name}"));
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("man");
-    let held =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let held = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert_eq!(held.collect::<std::collections::BTreeSet<_>>(), pages, "pages of commands that are gone");
 }
 
@@ -102,9 +101,8 @@ fn pages_written_by_hand_show_what_the_doctor_says_today() {
         ("docs/manifests.md", "checks", docgen::manifest_checks(meshdoctor::demo::base("healthy").unwrap())),
     ] {
         let text = docgen::fill(&read(file), marker, &content);
-        let text = text.unwrap_or_else(|| {
-            panic!("{file} has no place for it: <!-- {marker}: begin -->, <!-- {marker}: end -->")
-        });
+        let text = text
+            .unwrap_or_else(|| panic!("{file} has no place for it: <!-- {marker}: begin -->, <!-- {marker}: end -->"));
         golden::check(file, &text);
     }
 }
@@ -123,11 +121,8 @@ fn no_id_is_written_by_hand_where_it_could_go_stale() {
         let of_others = name == "src/demo.rs" || name.contains("src/knowledge/");
         if entry.file_type().is_file() && !of_checks && !of_others {
             // A stale example in a comment is harmless.
-            let code = read(&name)
-                .lines()
-                .filter(|line| !line.trim_start().starts_with("//"))
-                .collect::<Vec<_>>()
-                .join("\n");
+            let code =
+                read(&name).lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
             texts.push((name, code));
         }
     }

@@ -208,19 +208,13 @@ fn settings_that_nobody_can_know_are_left_as_they_are_and_said() {
             "takes values from missing sources: Secret more",
         ),
         (control_plane("  suspend: true\n", &narrow), "is suspended"),
-        (
-            control_plane("  targetNamespace: other\n", &narrow),
-            "is for the namespace other instead of linkerd",
-        ),
+        (control_plane("  targetNamespace: other\n", &narrow), "is for the namespace other instead of linkerd"),
         (whole.replace(", namespace: linkerd", ""), "has no namespace"),
         (
             whole.replace("2025.4.4", "2039.4.4"),
             "installs edge-39.4.4, but only charts of edge-22.8.3 to edge-26.8.3 are known",
         ),
-        (
-            format!("{whole}---\n{}", whole.replace("name: control-plane", "name: second")),
-            "is one of several",
-        ),
+        (format!("{whole}---\n{}", whole.replace("name: control-plane", "name: second")), "is one of several"),
     ] {
         let (begun, _, aside, _) = changed(NETWORKS, &change);
         assert!(aside.contains(said), "{said}: {aside}");

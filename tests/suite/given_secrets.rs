@@ -94,17 +94,7 @@ fn no_output_for_manifests_holds_a_password_of_any_field() {
     fs::write(&file, yaml).unwrap();
     let mut outputs = Vec::new();
     for form in FORMS {
-        outputs.push(output(&[
-            "check",
-            "--no-config",
-            "-v=2",
-            "--fail-on",
-            "never",
-            "-o",
-            form,
-            "--manifests",
-            &file,
-        ]));
+        outputs.push(output(&["check", "--no-config", "-v=2", "--fail-on", "never", "-o", form, "--manifests", &file]));
     }
     for words in [
         &["injection", "-o", "json", "--manifests", &file][..],
@@ -116,17 +106,7 @@ fn no_output_for_manifests_holds_a_password_of_any_field() {
     let with = folder.path().join("with/").display().to_string();
     let demo = folder.path().join("demo.json").display().to_string();
     fs::write(&demo, json!({"apiVersion": "v1", "kind": "List", "items": []}).to_string()).unwrap();
-    outputs.push(output(&[
-        "check",
-        "--no-config",
-        "-v=2",
-        "--bundle",
-        &demo,
-        "--with",
-        &file,
-        "--save",
-        &with,
-    ]));
+    outputs.push(output(&["check", "--no-config", "-v=2", "--bundle", &demo, "--with", &file, "--save", &with]));
     outputs.extend(files(Path::new(&with)));
     planted.assert_hidden(&outputs);
 }
@@ -191,10 +171,7 @@ fn no_snapshot_of_a_node_holds_a_secret_of_its_programs() {
         write(&format!("proc/{process}/cgroup"), "0::/system.slice/containerd.service\n");
         let program = if at.is_multiple_of(2) { "/usr/bin/kubelet" } else { "/usr/bin/containerd" };
         let [token, word, config] = ["token", "word", "config"].map(|of| all.line(&format!("cmdline {of}")));
-        write(
-            &format!("proc/{process}/cmdline"),
-            &format!("{program}\0--token={token}\0{word}\0--config\0{config}\0"),
-        );
+        write(&format!("proc/{process}/cmdline"), &format!("{program}\0--token={token}\0{word}\0--config\0{config}\0"));
         let [proxy, other] = ["proxy", "other"].map(|of| all.line(&format!("environ {of}")));
         write(
             &format!("proc/{process}/environ"),
@@ -213,11 +190,9 @@ fn no_snapshot_of_a_node_holds_a_secret_of_its_programs() {
                 "exec": {"command": next("command"), "args": [next("argument")]}}}]});
         write(&format!("etc/cni/net.d/{at}-kubeconfig"), &serde_yaml::to_string(&access).unwrap());
     }
-    write(
-        "var/lib/kubelet/kubeadm-flags.env",
-        &format!("KUBELET_KUBEADM_ARGS=\"--token={}\"\n", all.line("flags")),
-    );
-    let settings = json!({"kind": "KubeletConfiguration", "staticPodURLHeader": {"Authorization": [all.line("header")]}});
+    write("var/lib/kubelet/kubeadm-flags.env", &format!("KUBELET_KUBEADM_ARGS=\"--token={}\"\n", all.line("flags")));
+    let settings =
+        json!({"kind": "KubeletConfiguration", "staticPodURLHeader": {"Authorization": [all.line("header")]}});
     write("var/lib/kubelet/config.yaml", &settings.to_string());
     let to = folder.path().join("snapshot/").display().to_string();
     let root = root.display().to_string();
@@ -282,16 +257,11 @@ fn no_output_holds_a_secret_of_metrics() {
     let metrics = folder.path().join("metrics.txt").display().to_string();
     fs::write(&metrics, text).unwrap();
     let saved = folder.path().join("saved/").display().to_string();
-    let given =
-        ["check", "--no-config", "-v=2", "--bundle", &pods, "--complete", "all", "--diagnostics", &metrics];
-    let mut outputs: Vec<_> =
-        FORMS.iter().map(|form| output(&[&given[..], &["-o", form]].concat())).collect();
+    let given = ["check", "--no-config", "-v=2", "--bundle", &pods, "--complete", "all", "--diagnostics", &metrics];
+    let mut outputs: Vec<_> = FORMS.iter().map(|form| output(&[&given[..], &["-o", form]].concat())).collect();
     outputs.push(output(&[&given[..], &["--save", &saved]].concat()));
     outputs.extend(files(Path::new(&saved)));
-    assert!(
-        outputs.iter().any(|(name, text)| name.contains("diagnostics") && text.contains("inbound")),
-        "not read"
-    );
+    assert!(outputs.iter().any(|(name, text)| name.contains("diagnostics") && text.contains("inbound")), "not read");
     planted.assert_hidden(&outputs);
 }
 

@@ -110,10 +110,8 @@ fn a_list_that_may_hold_more_is_never_a_pass() {
                 let result = live.without(item, Why::PerhapsMore).judge(check);
                 if !matches!(result.outcome, Outcome::Unknown) {
                     let outcome = &result.outcome;
-                    wrong.push(format!(
-                        "{} / {}: {item} cut off, but the outcome is {outcome:?}",
-                        check.id, case.title
-                    ));
+                    wrong
+                        .push(format!("{} / {}: {item} cut off, but the outcome is {outcome:?}", check.id, case.title));
                 }
             }
         }
@@ -191,9 +189,7 @@ fn is_of(item: &Item, gap: &Item) -> bool {
 }
 
 fn asks_for_linkerd_cni(check: &Check) -> bool {
-    use meshdoctor::card::Requirement::{
-        LinkerdCni, LinkerdCniDaemonset, LinkerdCniInUse, LinkerdCniReliedOn,
-    };
+    use meshdoctor::card::Requirement::{LinkerdCni, LinkerdCniDaemonset, LinkerdCniInUse, LinkerdCniReliedOn};
     let open = [LinkerdCni, LinkerdCniDaemonset, LinkerdCniInUse, LinkerdCniReliedOn];
     check.card().front.requires.iter().any(|requirement| open.contains(requirement))
 }
@@ -208,8 +204,8 @@ fn no_verdict_turns_for_want_of_what_only_sharpens_unless_that_is_named() {
             for item in &check.card().front.uses {
                 let ways = [denied(), Why::NotCaptured];
                 for (why, result) in ways.iter().zip(live.judge_without(check, item, &ways)) {
-                    let turned = case.kind == CaseKind::Fires
-                        && !matches!(result.outcome, Outcome::Findings | Outcome::Unknown);
+                    let turned =
+                        case.kind == CaseKind::Fires && !matches!(result.outcome, Outcome::Findings | Outcome::Unknown);
                     // Refused evidence is named; for a dump, the required evidence suffices.
                     let silent = case.kind == CaseKind::Fires
                         && *why == denied()

@@ -9,8 +9,7 @@ use meshdoctor::source::evidence::Captured;
 
 use crate::binary::{Ran, meshdoctor, ran};
 
-const NAMESPACES: &str =
-    r#"{"kind":"NamespaceList","apiVersion":"v1","items":[{"metadata":{"name":"shop"}}]}"#;
+const NAMESPACES: &str = r#"{"kind":"NamespaceList","apiVersion":"v1","items":[{"metadata":{"name":"shop"}}]}"#;
 
 fn run(folder: &Path, args: &[&str]) -> Ran {
     ran(meshdoctor(args).current_dir(folder))
@@ -27,8 +26,7 @@ fn report(folder: &Path, dump: &str) -> (i32, serde_json::Value, usize) {
 fn assert_harmless(text: &str) {
     for line in text.lines() {
         let line = line.trim_start();
-        let hostile =
-            |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}');
+        let hostile = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}');
         assert!(!line.contains(hostile), "{line:?}");
         let command = line.strip_prefix("::").is_some_and(|rest| rest.contains("::"));
         assert!(!command && !line.contains("##[") && !line.contains("##vso["), "{line:?}");
@@ -104,8 +102,7 @@ fn walkdir(folder: &Path) -> Vec<std::path::PathBuf> {
 fn no_name_reaches_a_terminal_or_a_ci_system_as_anything_but_text() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
-    let evil =
-        "\u{1b}]52;c;eA==\u{7}\u{9b}2J\u{202e}\r\n::error file=x::owned\n##[error]owned ##vso[task.x]y";
+    let evil = "\u{1b}]52;c;eA==\u{7}\u{9b}2J\u{202e}\r\n::error file=x::owned\n##[error]owned ##vso[task.x]y";
     // File names, in a folder that is read.
     fs::create_dir(dir.join("d")).unwrap();
     fs::write(dir.join("d").join(format!("{}.json", evil.replace('/', "_"))), "{\"a\":").unwrap();
@@ -164,7 +161,8 @@ fn a_name_that_kubernetes_would_not_accept_is_a_gap_and_is_never_used() {
         let gaps = document["coverage"].to_string();
         assert!(gaps.contains("is not a valid"), "{metadata}");
     }
-    let role = r#"{"kind":"ClusterRole","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"system:x $(id)"}}"#;
+    let role =
+        r#"{"kind":"ClusterRole","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"system:x $(id)"}}"#;
     let (_, document, _) = report(folder.path(), role);
     assert!(!document.to_string().contains("is not a valid"), "an API server takes it");
 }
@@ -173,9 +171,7 @@ fn a_name_that_kubernetes_would_not_accept_is_a_gap_and_is_never_used() {
 fn what_a_tenant_may_write_makes_no_gap() {
     let folder = tempfile::tempdir().unwrap();
     let owner = |name: &str| {
-        format!(
-            r#"{{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"{name}","uid":"u","controller":true}}"#
-        )
+        format!(r#"{{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"{name}","uid":"u","controller":true}}"#)
     };
     for object in [
         r#"{"kind":"Event","apiVersion":"v1","metadata":{"name":"e1","namespace":"shop"},"type":"Warning","reason":"FailedCreatePodSandBox","message":"plugin type=\"linkerd-cni\" failed (add)","involvedObject":{"kind":"Pod","namespace":"shop","name":"x;$(id)"}}"#.to_owned(),

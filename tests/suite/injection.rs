@@ -41,15 +41,10 @@ fn manifests_are_told_as_a_release_injects_them() {
     assert_eq!((web["fate"].as_str(), agent["fate"].as_str()), (Some("injected"), Some("left")));
     assert_eq!(agent["why"], "it shares the node's network");
     assert_eq!(web["proxy"]["resources"], serde_json::json!(["memory limit 64Mi"]));
-    assert_eq!(
-        (&web["proxy"]["native"], &web["proxy"]["redirectedBy"]),
-        (&false.into(), &"linkerd-init".into())
-    );
+    assert_eq!((&web["proxy"]["native"], &web["proxy"]["redirectedBy"]), (&false.into(), &"linkerd-init".into()));
     let acts = |key: &str| {
         let all = web["annotations"].as_array().unwrap();
-        all.iter()
-            .find(|one| one["key"] == key)
-            .map(|one| (one["acts"].as_bool().unwrap(), one["why"].to_string()))
+        all.iter().find(|one| one["key"] == key).map(|one| (one["acts"].as_bool().unwrap(), one["why"].to_string()))
     };
     assert!(acts("config.linkerd.io/proxy-memory-limit").unwrap().0);
     assert!(acts("config.linkerd.io/proxy-cpu-limit").unwrap().1.contains("Kubernetes quantity"));
@@ -109,11 +104,7 @@ fn what_is_told_of_a_template_is_what_the_real_injector_made_of_it() {
             };
             let native = holds("initContainers");
             assert_eq!(told["proxy"]["native"], native.is_some(), "{name} {told}");
-            assert_eq!(
-                Some(told["proxy"]["image"].clone()),
-                native.or_else(|| holds("containers")),
-                "{name} {told}"
-            );
+            assert_eq!(Some(told["proxy"]["image"].clone()), native.or_else(|| holds("containers")), "{name} {told}");
             looked += 1;
         }
     }
@@ -134,13 +125,9 @@ fn pods_that_admission_rejects_are_not_called_injected() {
         ("control-port", "65536", "injected"),
     ] {
         let key = format!("config.linkerd.io/{key}");
-        std::fs::write(
-            &path,
-            SHOP.replace("config.linkerd.io/proxy-memory-limit: 64Mi", &format!("{key}: {value:?}")),
-        )
-        .unwrap();
-        let said =
-            answer(&["--manifests", &path.display().to_string(), "--linkerd-version", "edge-26.6.3"], 0);
+        std::fs::write(&path, SHOP.replace("config.linkerd.io/proxy-memory-limit: 64Mi", &format!("{key}: {value:?}")))
+            .unwrap();
+        let said = answer(&["--manifests", &path.display().to_string(), "--linkerd-version", "edge-26.6.3"], 0);
         let web = &said["workloads"][0];
         assert_eq!(web["fate"], fate, "{key}: {value}: {web:#}");
         let acts = web["annotations"].as_array().unwrap().iter().find(|one| one["key"] == key.as_str());
@@ -155,8 +142,7 @@ fn running_pods_and_templates_with_a_proxy_are_stated() {
     let said = |name: &str, target: &str| {
         let bundle = folder.join(name).display().to_string();
         let text = crate::binary::ran(
-            meshdoctor(&["injection", target, "--bundle", &bundle, "--complete", "all"])
-                .env("COLUMNS", "100"),
+            meshdoctor(&["injection", target, "--bundle", &bundle, "--complete", "all"]).env("COLUMNS", "100"),
         );
         text.out.split_whitespace().collect::<Vec<_>>().join(" ")
     };
@@ -164,10 +150,7 @@ fn running_pods_and_templates_with_a_proxy_are_stated() {
     assert!(web.contains("meshed the proxy is in the pod template (linkerd inject --manual)"), "{web}");
     assert!(!web.contains("not injected"), "{web}");
     let late = said("pods-not-injected", "bare/late");
-    assert!(
-        late.contains("new pods are injected") && late.contains("2 running pods have no proxy"),
-        "{late}"
-    );
+    assert!(late.contains("new pods are injected") && late.contains("2 running pods have no proxy"), "{late}");
 }
 
 /// A prediction for single workloads counts the errors that keep every pod from being injected.

@@ -35,8 +35,7 @@ pub fn manifests() -> Option<PathBuf> {
 }
 
 fn entries(folder: &PathBuf) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths
 }
@@ -78,8 +77,7 @@ fn what_each_release_renders_is_silent() {
     let Some(folder) = manifests() else { return };
     let mut looked = 0;
     for release in entries(&folder) {
-        for control_plane in
-            ["control-plane", "control-plane-cni", "control-plane-ha", "control-plane-native-sidecar"]
+        for control_plane in ["control-plane", "control-plane-cni", "control-plane-ha", "control-plane-native-sidecar"]
         {
             let mut memory = Memory::default();
             for file in [control_plane, "cni", "viz", "multicluster", "workloads"] {

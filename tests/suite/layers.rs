@@ -192,9 +192,7 @@ fn what_judges_reads_no_clock_and_no_file() {
     for (path, code) in files() {
         let is_pure = pure.iter().any(|layer| {
             let own = module(&layer.folder, &path);
-            own.is_some_and(|own| {
-                layer.modules.is_empty() || layer.modules.iter().any(|module| module == own)
-            })
+            own.is_some_and(|own| layer.modules.is_empty() || layer.modules.iter().any(|module| module == own))
         });
         for word in IMPURE.iter().filter(|_| is_pure) {
             assert!(!code.contains(word), "{path} names {word}");
@@ -213,9 +211,7 @@ fn no_rules_go_round_in_a_circle() {
     let mut uses: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
     for (path, code) in &files {
         let beside = referenced_modules(code, "super::");
-        for other in
-            files.keys().filter(|other| *other != path && stem(other) != "mod" && stem(path) != "mod")
-        {
+        for other in files.keys().filter(|other| *other != path && stem(other) != "mod" && stem(path) != "mod") {
             let there = format!("crate::{}::", folder(other).trim_start_matches("src/").replace('/', "::"));
             let here = folder(path) == folder(other) && beside.contains(&stem(other));
             if here || referenced_modules(code, &there).contains(&stem(other)) {
@@ -266,9 +262,7 @@ fn paths_in_the_architecture_page_exist() {
         .split('`')
         .skip(1)
         .step_by(2)
-        .filter(|code| {
-            ["src/", "crates/", "checks/", "tests/", "docs/"].iter().any(|start| code.starts_with(start))
-        })
+        .filter(|code| ["src/", "crates/", "checks/", "tests/", "docs/"].iter().any(|start| code.starts_with(start)))
         .filter(|code| !code.contains(['<', ' ']))
         .collect();
     assert!(paths.len() > 20, "{paths:?}");

@@ -16,14 +16,8 @@ use crate::case;
 
 /// The redaction rule for objects of a kind: a Kubernetes kind or another kind of evidence.
 pub fn rule_of(kind: &str) -> &'static Rule {
-    let answers = [
-        "access/get/pods",
-        "probe/prometheus",
-        "served/sp-validator",
-        "server-version",
-        "logs",
-        "diagnostics",
-    ];
+    let answers =
+        ["access/get/pods", "probe/prometheus", "served/sp-validator", "server-version", "logs", "diagnostics"];
     let answers = answers.iter().map(|text| text.parse().unwrap());
     let mut all = Kind::ALL.iter().map(|kind| Item::List(*kind)).chain(answers);
     all.find(|item| item.answers() == kind).map_or_else(redact::unknown, |item| item.rule())
@@ -45,11 +39,7 @@ fn shape(name: &'static str, text: String, needles: &[&str]) -> Shape {
 }
 
 fn wrapped(text: &str) -> String {
-    text.as_bytes()
-        .chunks(64)
-        .map(|line| String::from_utf8_lossy(line).into_owned())
-        .collect::<Vec<_>>()
-        .join("\n")
+    text.as_bytes().chunks(64).map(|line| String::from_utf8_lossy(line).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// All shapes of secrets: encodings of keys, announced values, known prefixes.
@@ -60,12 +50,10 @@ pub fn shapes() -> Vec<Shape> {
     let tail = lines.lines().last().unwrap().to_owned();
     let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
     let (head, spaced) = (part("{\"alg\":\"RS256\"}"), part("{ \"alg\" : \"none\" }"));
-    let kubeconfig =
-        STANDARD.encode(format!("apiVersion: v1\nkind: Config\nusers:\n- user:\n    token: {WORD}\n"));
+    let kubeconfig = STANDARD.encode(format!("apiVersion: v1\nkind: Config\nusers:\n- user:\n    token: {WORD}\n"));
     let twice = STANDARD.encode(STANDARD.encode(format!("password={WORD} and more of it")));
-    let pem = |dashes: &str, label: &str| {
-        format!("{dashes}BEGIN {label}{dashes}\n{lines}\n{dashes}END {label}{dashes}\n")
-    };
+    let pem =
+        |dashes: &str, label: &str| format!("{dashes}BEGIN {label}{dashes}\n{lines}\n{dashes}END {label}{dashes}\n");
     let own = |name, text: String| shape(name, text, &[WORD]);
     let all = [&der[4..24], &der[70..90], &tail[..tail.len().min(12)]];
     vec![
@@ -74,11 +62,7 @@ pub fn shapes() -> Vec<Shape> {
         shape("jwt in a URL", format!("{head}%2E{}%2E{WORD}", part("{}")), &[WORD]),
         shape("jwt over lines", format!("{head}.{}\n.{RANDOM}", part("{\"sub\":\"abcdefghij\"}")), &[RANDOM]),
         shape("pem", pem("-----", "PRIVATE KEY"), &all),
-        shape(
-            "pem in small letters",
-            pem("-----", "private key").to_lowercase(),
-            &[&der.to_lowercase()[4..24]],
-        ),
+        shape("pem in small letters", pem("-----", "private key").to_lowercase(), &[&der.to_lowercase()[4..24]]),
         shape("pem with four dashes", pem("----", "RSA PRIVATE KEY"), &all),
         shape("pem called a certificate", pem("-----", "CERTIFICATE").replacen('M', "Q", 1), &[&der[4..24]]),
         shape("base64 of a key", der.clone(), &all[..2]),
@@ -180,11 +164,7 @@ fn no_shape_of_a_secret_passes_through_any_leaf() {
                 assert_eq!(passed.object.value().unwrap(), planted, "{kind}: {}, read at once", shape.name);
                 let left = planted.to_string();
                 for needle in &shape.needles {
-                    assert!(
-                        !left.contains(needle.as_str()),
-                        "{kind}: {} leaves {needle}: {left}",
-                        shape.name
-                    );
+                    assert!(!left.contains(needle.as_str()), "{kind}: {} leaves {needle}: {left}", shape.name);
                 }
             }
         }
@@ -215,9 +195,7 @@ fn no_file_of_a_node_holds_a_secret() {
                 for (path, bytes) in &node.files {
                     let Ok(value) = serde_json::from_slice::<Value>(bytes) else { continue };
                     let mut new = false;
-                    plant(&mut value.clone(), "", &mut |leaf, _| {
-                        new |= seen.insert((path.clone(), leaf.to_owned()))
-                    });
+                    plant(&mut value.clone(), "", &mut |leaf, _| new |= seen.insert((path.clone(), leaf.to_owned())));
                     if !new {
                         continue;
                     }
@@ -273,11 +251,7 @@ fn clean_node(files: &NodeFiles, shape: &Shape, place: &str) {
     for (path, bytes) in &once.files {
         let left = String::from_utf8_lossy(bytes);
         for needle in &shape.needles {
-            assert!(
-                !left.contains(needle.as_str()),
-                "{place}: {} leaves {needle} in {path}: {left}",
-                shape.name
-            );
+            assert!(!left.contains(needle.as_str()), "{place}: {} leaves {needle} in {path}: {left}", shape.name);
         }
     }
     assert_eq!(normalise(&once, &Defaults::default()).files, once.files, "{place}: {} twice", shape.name);

@@ -26,8 +26,7 @@ fn a_journal_says_why_pods_wait_also_from_the_bundle_that_keeps_it() {
     let pods = write(folder.path(), "pods.json", PODS);
     let log = format!("n1={}", write(folder.path(), "journal.txt", journal()));
     let bundle = format!("{}/", folder.path().join("kept").display());
-    let common =
-        ["--only", "cni-add-failed", "--at", "2026-01-15T12:00:00Z", "--complete", "all", "-o", "short"];
+    let common = ["--only", "cni-add-failed", "--at", "2026-01-15T12:00:00Z", "--complete", "all", "-o", "short"];
     let args = [&["check", "--bundle", &pods, "--logs", &log, "--save", &bundle][..], &common].concat();
     let first = ran(meshdoctor(&args));
     assert_eq!(first.status, 1, "{}{}", first.out, first.err);

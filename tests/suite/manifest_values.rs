@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::binary::{Ran, meshdoctor, ran, write};
 
-const NAMESPACE: &str = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, annotations: {linkerd.io/inject: enabled}}\n";
+const NAMESPACE: &str =
+    "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, annotations: {linkerd.io/inject: enabled}}\n";
 
 fn pod(annotation: &str) -> String {
     format!(
@@ -78,8 +79,7 @@ fn everywhere(manifests: &str) -> Vec<(i32, Vec<String>)> {
     write(own.path(), "set.yaml", manifests);
     let base = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
     let set = own.path().join("set.yaml");
-    let words =
-        ["check", "--no-config", "--with", set.to_str().unwrap(), "--bundle", base, "--complete", "all"];
+    let words = ["check", "--no-config", "--with", set.to_str().unwrap(), "--bundle", base, "--complete", "all"];
     let more = ["--at", "2026-01-15T12:00:00Z", "--on-not-checked", "pass", "-o", "json"];
     let changed = ran(meshdoctor(&[&words[..], &more].concat()));
     let each = alone.into_iter().chain([changed]).map(|ran| {
@@ -133,9 +133,8 @@ fn other_invalid_numbers_lose_no_evidence() {
 #[test]
 fn wrong_values_of_custom_resources_are_found() {
     let condition = "condition: {method: GET}";
-    let response = |condition: &str| {
-        route(&format!("condition: {{method: GET}}, responseClasses: [{{condition: {condition}}}]"))
-    };
+    let response =
+        |condition: &str| route(&format!("condition: {{method: GET}}, responseClasses: [{{condition: {condition}}}]"));
     let budget = |fields: &str| profile(&format!("retryBudget: {{{fields}}}"));
     let link_invalid = "link-invalid error";
     let refused = "apply-refused error";
@@ -186,13 +185,9 @@ fn right_values_of_custom_resources_are_silent() {
         link("'4143'", PROBE),
         link("'4143'", "period: 1m1.5s"),
         link("'4143'", "period: 3s, timeout: 250ms, failureThreshold: '0'"),
-        link("'4143'", PROBE)
-            .replace("  gatewayAddress: 203.0.113.7\n", "")
-            .replace("  gatewayPort: '4143'\n", ""),
+        link("'4143'", PROBE).replace("  gatewayAddress: 203.0.113.7\n", "").replace("  gatewayPort: '4143'\n", ""),
         route("condition: {all: [{method: GET}, {not: {pathRegex: /x}}]}, timeout: +1m.5s"),
-        route(
-            "condition: {pathRegex: /a}, responseClasses: [{condition: {any: [{status: {min: 100, max: 599}}]}}]",
-        ),
+        route("condition: {pathRegex: /a}, responseClasses: [{condition: {any: [{status: {min: 100, max: 599}}]}}]"),
         profile("retryBudget: {retryRatio: 0, minRetriesPerSecond: 0, ttl: 1.5h}"),
         profile(
             "dstOverrides: [{authority: x, weight: 1}, {authority: 'y:80', weight: 500m}, {authority: z, weight: '0.5'}]",
@@ -202,12 +197,7 @@ fn right_values_of_custom_resources_are_silent() {
     ] {
         let ran = check(&set, &[]);
         let report = ran.document();
-        assert_eq!(
-            (ran.status, findings(&report), aside(&report)),
-            (0, vec![], String::new()),
-            "{set}\n{}",
-            ran.err
-        );
+        assert_eq!((ran.status, findings(&report), aside(&report)), (0, vec![], String::new()), "{set}\n{}", ran.err);
     }
 }
 
@@ -233,26 +223,12 @@ fn keys_of_linkerd_in_values_of_other_charts_are_checked() {
             application("valuesObject: {podAnnotations: {config.linkerd.io/admin-port: '70000'}}"),
             "config.linkerd.io/admin-port: \"70000\" is not valid",
         ),
-        (
-            application("valuesObject: {podAnnotations: {linkerd.io/inject: enabled}}"),
-            "values of other charts",
-        ),
-        (
-            of_k3s("HelmChart", "valuesContent: \"podAnnotations:\\n  linkerd.io/injected: enabled\\n\""),
-            wrong,
-        ),
-        (
-            of_k3s(
-                "HelmChartConfig",
-                "valuesContent: \"podAnnotations:\\n  linkerd.io/injected: enabled\\n\"",
-            ),
-            wrong,
-        ),
+        (application("valuesObject: {podAnnotations: {linkerd.io/inject: enabled}}"), "values of other charts"),
+        (of_k3s("HelmChart", "valuesContent: \"podAnnotations:\\n  linkerd.io/injected: enabled\\n\""), wrong),
+        (of_k3s("HelmChartConfig", "valuesContent: \"podAnnotations:\\n  linkerd.io/injected: enabled\\n\""), wrong),
         (of_k3s("HelmChart", "set: {'podAnnotations.linkerd\\.io/injected': enabled}"), wrong),
         (
-            set_of(
-                "repoURL: 'https://example.com', chart: redis, helm: {valuesObject: {a: {linkerd.io/injected: x}}}",
-            ),
+            set_of("repoURL: 'https://example.com', chart: redis, helm: {valuesObject: {a: {linkerd.io/injected: x}}}"),
             wrong,
         ),
         (
@@ -263,8 +239,7 @@ fn keys_of_linkerd_in_values_of_other_charts_are_checked() {
         ),
         ("replicaCount: 1\npodAnnotations: {linkerd.io/injected: enabled}\n".to_owned(), wrong),
         (
-            "helmCharts:\n- name: redis\n  valuesInline: {podAnnotations: {linkerd.io/injected: enabled}}\n"
-                .to_owned(),
+            "helmCharts:\n- name: redis\n  valuesInline: {podAnnotations: {linkerd.io/injected: enabled}}\n".to_owned(),
             wrong,
         ),
     ] {
@@ -279,9 +254,7 @@ fn keys_of_linkerd_in_values_of_other_charts_are_checked() {
             .unwrap()
             .iter()
             .filter(|finding| finding["severity"] == "warning" && finding["confidence"] == "likely")
-            .map(|finding| {
-                format!("{} {}", finding["message"], finding["written"][0]["file"]).replace('\\', "")
-            })
+            .map(|finding| format!("{} {}", finding["message"], finding["written"][0]["file"]).replace('\\', ""))
             .collect();
         let aside = aside(&report);
         match named.first() {
@@ -307,9 +280,7 @@ fn values_that_templates_or_windows_set_are_silent() {
 fn values_without_keys_of_linkerd_are_not_named() {
     for set in [
         application("values: 'image: cr.l5d.io/linkerd/proxy'"),
-        application(
-            "valuesObject: {image: {repository: cr.l5d.io/linkerd/proxy}, url: 'https://linkerd.io/2/'}",
-        ),
+        application("valuesObject: {image: {repository: cr.l5d.io/linkerd/proxy}, url: 'https://linkerd.io/2/'}"),
         application("parameters: [{name: image, value: 'linkerd.io/x'}]"),
         "replicaCount: 1\nnote: see linkerd.io/inject\n".to_owned(),
     ] {

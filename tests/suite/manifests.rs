@@ -93,26 +93,10 @@ spec:
     for more in [&["--linkerd-version", "2.19"][..], &["--bundle", base]] {
         let ran = check(own.path(), &[more, &accepting].concat());
         let wanted = ["apply-refused a.yaml:9", "apply-refused a.yaml:16"];
-        assert_eq!(
-            (ran.status, found(&ran.document())),
-            (1, wanted.map(str::to_owned).to_vec()),
-            "{}",
-            ran.err
-        );
+        assert_eq!((ran.status, found(&ran.document())), (1, wanted.map(str::to_owned).to_vec()), "{}", ran.err);
     }
     let file = own.path().join("a.yaml");
-    let with = [
-        "check",
-        "--no-config",
-        "-o",
-        "json",
-        "--bundle",
-        base,
-        "--complete",
-        "all",
-        "--linkerd-cli",
-        "none",
-    ];
+    let with = ["check", "--no-config", "-o", "json", "--bundle", base, "--complete", "all", "--linkerd-cli", "none"];
     let with = ran(meshdoctor(&[&with[..], &["--with", file.to_str().unwrap()], &accepting].concat()));
     let refused = found(&with.document()).into_iter().filter(|one| one.starts_with("apply-refused "));
     assert_eq!((with.status, refused.count()), (1, 2), "{}", with.err);
@@ -213,11 +197,7 @@ fn templates_of_applications_are_judged_without_the_injector() {
 fn broken_file_does_not_affect_the_others() {
     let own = tempfile::tempdir().unwrap();
     write(own.path(), "web.yaml", APPLICATION.replace("2102", "1000"));
-    write(
-        own.path(),
-        "broken.yaml",
-        "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n   namespace: b\n",
-    );
+    write(own.path(), "broken.yaml", "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n   namespace: b\n");
     let ran = check(own.path(), &["--linkerd-version", "2.19"]);
     let report = ran.document();
     assert_eq!((ran.status, found(&report)), (4, vec![]), "{}", ran.err);
@@ -256,11 +236,7 @@ fn set_of_objects_that_no_check_judges_alone_is_never_fine() {
 #[test]
 fn steps_for_manifests_name_files_instead_of_commands() {
     let own = tempfile::tempdir().unwrap();
-    write(
-        own.path(),
-        "web.yaml",
-        APPLICATION.replace("inject: enabled", "inject: enable").replace("2102", "1"),
-    );
+    write(own.path(), "web.yaml", APPLICATION.replace("inject: enabled", "inject: enable").replace("2102", "1"));
     let ran = ran(meshdoctor(&["check", "--no-config", "--manifests", own.path().to_str().unwrap()]));
     assert_eq!(ran.status, 1, "{}", ran.err);
     assert!(ran.out.contains("web.yaml:3: Set linkerd.io/inject"), "{}", ran.out);
@@ -317,10 +293,7 @@ spec:
     let ran = check(own.path(), &[]);
     assert_eq!(found(&ran.document()), Vec::<String>::new());
     let set_aside = ran.document()["coverage"]["setAside"].to_string();
-    assert!(
-        set_aside.contains("Application argocd/redis") && set_aside.contains("redis.yaml:10"),
-        "{set_aside}"
-    );
+    assert!(set_aside.contains("Application argocd/redis") && set_aside.contains("redis.yaml:10"), "{set_aside}");
     assert_eq!(ran.status, 0);
 }
 
@@ -337,7 +310,8 @@ fn annotation_on_a_workload_is_found_without_its_namespace() {
         let ran = check(own.path(), &["--linkerd-version", "2.19"]);
         assert_eq!(found(&ran.document()), ["annotation-on-workload web.yaml:3"], "{kind}: {}", ran.err);
         // The namespace has it: then the copy on the workload changes nothing.
-        let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, annotations: {linkerd.io/inject: enabled}}\n";
+        let namespace =
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, annotations: {linkerd.io/inject: enabled}}\n";
         write(own.path(), "namespace.yaml", namespace);
         let ran = check(own.path(), &["--linkerd-version", "2.19"]);
         let ends = if kind.ends_with("Job") { vec!["job-proxy-not-ended web.yaml:1"] } else { Vec::new() };
@@ -359,12 +333,7 @@ fn link_to_a_binary_is_skipped_and_named() {
     symlink("/nonexistent/web.yaml", own.path().join("web.yaml")).unwrap();
     let ran = check(own.path(), &["--linkerd-version", "2.19"]);
     assert_eq!(ran.status, 4, "{}", ran.err);
-    let table = crate::binary::ran(meshdoctor(&[
-        "check",
-        "--no-config",
-        "--manifests",
-        own.path().to_str().unwrap(),
-    ]));
+    let table = crate::binary::ran(meshdoctor(&["check", "--no-config", "--manifests", own.path().to_str().unwrap()]));
     assert!(table.out.contains("web.yaml"), "{}", table.out);
 }
 
@@ -378,12 +347,7 @@ fn set_of_templates_is_never_fine() {
     write(own.path(), "config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop}\n");
     let ran = check(own.path(), &[]);
     assert_eq!(ran.status, 4, "{}\n{}", ran.out, ran.err);
-    let table = crate::binary::ran(meshdoctor(&[
-        "check",
-        "--no-config",
-        "--manifests",
-        own.path().to_str().unwrap(),
-    ]));
+    let table = crate::binary::ran(meshdoctor(&["check", "--no-config", "--manifests", own.path().to_str().unwrap()]));
     assert!(table.out.contains("helm template DIR") && !table.out.contains("NO ERRORS"), "{}", table.out);
 }
 
@@ -431,8 +395,7 @@ fn templates_of_other_kinds_are_judged_as_such() {
         assert_eq!(found(&report), ["annotation-unknown web.yaml:7"], "{kind}: {}", ran.err);
         assert_eq!(report["findings"][0]["subjects"][0]["kind"], kind);
         let given = ["injection", "--no-config", "--linkerd-version", "2.20", "--manifests"];
-        let injection =
-            crate::binary::ran(meshdoctor(&[&given[..], &[own.path().to_str().unwrap()]].concat()));
+        let injection = crate::binary::ran(meshdoctor(&[&given[..], &[own.path().to_str().unwrap()]].concat()));
         assert!(injection.out.contains(&format!("{kind} shop/web")), "{}", injection.out);
     }
 }
@@ -493,11 +456,8 @@ spec:
     write(own.path(), "web.yaml", text);
     let ran = check(own.path(), &["--linkerd-version", "2.20"]);
     let report = ran.document();
-    let wanted = [
-        "apply-refused web.yaml:11",
-        "annotation-unknown web.yaml:10",
-        "annotation-value-invalid web.yaml:11",
-    ];
+    let wanted =
+        ["apply-refused web.yaml:11", "annotation-unknown web.yaml:10", "annotation-value-invalid web.yaml:11"];
     assert_eq!(found(&report), wanted, "{}", ran.err);
     let set_aside = report["coverage"]["setAside"].to_string();
     let wanted = "web.yaml:11: Deployment shop/web: \
@@ -564,11 +524,7 @@ spec: {selector: {app: web}, ports: [{port: PORT}]}
     for value in ["yes", "y", "No", "OFF", "on", "0o17", "017", "1_000", "true", "7"] {
         write(own.path(), "web.yaml", text.replace("VALUE", value).replace("PORT", "80"));
         let ran = check(own.path(), &["--linkerd-version", "2.20"]);
-        assert_eq!(
-            (ran.status, found(&ran.document())),
-            (1, vec!["apply-refused web.yaml:6".to_owned()]),
-            "{value}"
-        );
+        assert_eq!((ran.status, found(&ran.document())), (1, vec!["apply-refused web.yaml:6".to_owned()]), "{value}");
         assert!(ran.err.contains("metadata.labels[canary] is a "), "{value} {}", ran.err);
         for quoted in [format!("'{value}'"), format!("\"{value}\""), format!("!!str {value}")] {
             write(own.path(), "web.yaml", text.replace("VALUE", &quoted).replace("PORT", "80"));
@@ -598,9 +554,8 @@ spec: {selector: {app: web}, ports: [{port: PORT}]}
 #[test]
 fn valid_filters_of_routes_are_accepted() {
     let folder = tempfile::tempdir().unwrap();
-    let rule = |filters: &str| {
-        format!("  - matches: [{{path: {{type: PathPrefix, value: /}}}}]\n    filters: [{filters}]\n")
-    };
+    let rule =
+        |filters: &str| format!("  - matches: [{{path: {{type: PathPrefix, value: /}}}}]\n    filters: [{filters}]\n");
     let path = |kind: &str, field: &str| format!("path: {{type: {kind}, {field}: /api}}");
     let rules: String = [
         format!(
@@ -640,7 +595,8 @@ webhooks:
   admissionReviewVersions: [v1]
   sideEffects: None
 ";
-    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, annotations: {linkerd.io/inject: enabled}}\n";
+    let namespace =
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, annotations: {linkerd.io/inject: enabled}}\n";
     let web = MAKERS.replace("KIND", "Deployment").replace(", annotations: {linkerd.io/inject: enabled}", "");
     write(folder.path(), "mesh.yaml", format!("{webhook}---\n{namespace}---\n{web}"));
     for more in [&[][..], &["--linkerd-version", "2.18"]] {
@@ -684,8 +640,7 @@ fn unknown_kind_of_linkerd_is_named() {
     let aside = ran.document()["coverage"].to_string();
     assert!(aside.contains("kind Servr is unknown in policy.linkerd.io; did you mean Server?"), "{aside}");
     assert!(ran.err.contains("warning: not checked: 1 object of an unknown kind"), "{}", ran.err);
-    let gateway =
-        "apiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: a, namespace: shop}\n";
+    let gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: a, namespace: shop}\n";
     write(own.path(), "server.yaml", gateway);
     let ran = check(own.path(), &["--linkerd-version", "2.19"]);
     assert!(!ran.document()["coverage"].to_string().contains("is unknown in"), "{}", ran.text());
@@ -700,10 +655,7 @@ fn refused_value_is_quoted_with_its_correction() {
     let report = check(own.path(), &["--linkerd-version", "2.18"]).document();
     let finding = &report["findings"][0];
     assert_eq!(finding["evidence"][0]["said"], "HTTP/3", "{finding}");
-    assert!(
-        finding["evidence"].to_string().contains("2.18 (edge-25.4.4), from --linkerd-version"),
-        "{finding}"
-    );
+    assert!(finding["evidence"].to_string().contains("2.18 (edge-25.4.4), from --linkerd-version"), "{finding}");
     let steps = finding["remedy"]["steps"].to_string();
     assert!(steps.contains("Set spec.proxyProtocol to one of unknown, HTTP/1"), "{steps}");
 }

@@ -43,32 +43,21 @@ impl CardResult {
             let mut fires = Vec::new();
             let mut values = BTreeMap::new();
             for (check, result) in checks.iter().zip(live.results(&checks)) {
-                assert!(
-                    !matches!(result.outcome, Outcome::Crashed(_)),
-                    "{} on {}: {result:?}",
-                    check.id,
-                    case.title
-                );
+                assert!(!matches!(result.outcome, Outcome::Crashed(_)), "{} on {}: {result:?}", check.id, case.title);
                 result.findings.iter().for_each(|finding| set_values(finding, &mut values));
-                of_card
-                    .strangers
-                    .extend(result.findings.iter().flat_map(|finding| strange_rows(check, finding)));
+                of_card.strangers.extend(result.findings.iter().flat_map(|finding| strange_rows(check, finding)));
                 fires.extend(result.findings.iter().map(|f| f.severity).max().map(|worst| (check.id, worst)));
             }
             let twice = values.into_iter().filter(|(_, values)| values.len() > 1);
-            of_card.contradictions.extend(
-                twice.map(|(name, values)| format!("{} / {}: {name} {values:?}", card.id, case.title)),
-            );
+            of_card
+                .contradictions
+                .extend(twice.map(|(name, values)| format!("{} / {}: {name} {values:?}", card.id, case.title)));
             let kind = match case.kind {
                 CaseKind::Fires => "fires",
                 CaseKind::Quiet => "quiet",
                 CaseKind::Unknown => "unknown",
             };
-            of_card.fired.push(Fired {
-                card: card.id,
-                case: format!("{kind}: {}", case.title),
-                checks: fires,
-            });
+            of_card.fired.push(Fired { card: card.id, case: format!("{kind}: {}", case.title), checks: fires });
         }
         of_card
     }
@@ -146,9 +135,7 @@ fn set_values(finding: &Finding, values: &mut BTreeMap<String, BTreeMap<String, 
         let command = step.command.as_ref().map(ToString::to_string).unwrap_or_default();
         let mut words = command.split_whitespace();
         while let Some(word) = words.next() {
-            if let ("--set", Some((name, value))) =
-                (word, words.clone().next().and_then(|set| set.split_once('=')))
-            {
+            if let ("--set", Some((name, value))) = (word, words.clone().next().and_then(|set| set.split_once('='))) {
                 values
                     .entry(name.trim_matches('\'').to_owned())
                     .or_default()
@@ -162,8 +149,7 @@ fn set_values(finding: &Finding, values: &mut BTreeMap<String, BTreeMap<String, 
 /// them.
 fn strange_rows(check: &Check, finding: &Finding) -> Vec<String> {
     let named = &check.card().front.linkerd_check;
-    let strange =
-        finding.rows.names().iter().filter(|row| !named.iter().any(|name| name.description == **row));
+    let strange = finding.rows.names().iter().filter(|row| !named.iter().any(|name| name.description == **row));
     let mut strange: Vec<String> = strange.map(|row| format!("{}: {row}", check.id)).collect();
     if finding.rows.are_weighed() && named.is_empty() {
         strange.push(format!("{}: severities of rows, but its card names no row", check.id));

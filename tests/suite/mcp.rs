@@ -237,24 +237,15 @@ fn answers_are_those_of_the_commands_and_valid() {
         phases.extend(page["document"]["rehearsal"]["plan"].as_array().unwrap().iter().cloned());
         next = page["page"]["nextCursor"].clone();
     }
-    let whole = ran(meshdoctor(&[
-        "check",
-        "--no-config",
-        "--to",
-        "2.19",
-        "-o",
-        "json",
-        "--bundle",
-        bundle.to_str().unwrap(),
-    ]));
+    let whole =
+        ran(meshdoctor(&["check", "--no-config", "--to", "2.19", "-o", "json", "--bundle", bundle.to_str().unwrap()]));
     assert_eq!(Value::Array(phases), whole.document()["rehearsal"]["plan"]);
     let checks = client.call("list", json!({"only": ["certificates"]}));
     assert_eq!(checks["document"]["schema"], "meshdoctor.list/1");
     let defects = client.call("list", json!({"defects": true}));
     assert!(!defects["document"]["defects"].as_array().unwrap().is_empty());
     let plan = client.call("fix", json!({}));
-    let printed =
-        |words: &[&str]| ran(meshdoctor(&[words, &["--bundle", bundle.to_str().unwrap()]].concat()));
+    let printed = |words: &[&str]| ran(meshdoctor(&[words, &["--bundle", bundle.to_str().unwrap()]].concat()));
     let fix = printed(&["fix", "--no-config", "-o", "json"]).document();
     assert_eq!(plan["status"], 1, "{plan}");
     assert_eq!(plan["document"]["steps"], fix["steps"]);
@@ -440,8 +431,7 @@ fn on_silent_cluster(folder: &Folder) -> (Client, TcpListener) {
 fn cancelled_call_ends_and_makes_room() {
     let folder = Folder::new();
     let (mut client, _silent) = on_silent_cluster(&folder);
-    let ids: Vec<u64> =
-        (0..4).map(|_| client.ask("tools/call", json!({"name": "check", "arguments": {}}))).collect();
+    let ids: Vec<u64> = (0..4).map(|_| client.ask("tools/call", json!({"name": "check", "arguments": {}}))).collect();
     // Without an answer of the cluster there is none of the server.
     assert_eq!(client.lines.recv_timeout(Duration::from_secs(1)), Err(RecvTimeoutError::Timeout));
     for id in ids {

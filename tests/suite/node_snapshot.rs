@@ -75,8 +75,7 @@ fn clean(what: &str, bytes: &[u8]) {
 /// The report of `check`, and the number of snapshots that it read.
 fn checked(nodes: &str) -> (Output, serde_json::Value) {
     let output = meshdoctor(&["check", "--nodes", nodes, "-o", "json"]).output().unwrap();
-    let report =
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{nodes}: {e}\n{}", err(&output)));
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{nodes}: {e}\n{}", err(&output)));
     (output, report)
 }
 
@@ -108,8 +107,7 @@ fn each_form_is_private_and_read_by_check() {
         let kept = if name.ends_with('/') { format!("{path}meta.json") } else { path.clone() };
         assert_eq!(fs::metadata(kept).unwrap().permissions().mode() & 0o777, 0o600);
         let (output, report) = checked(&format!("{given}{path}"));
-        let tokens =
-            report["findings"].as_array().unwrap().iter().filter(|f| f["check"] == "cni-token-expired");
+        let tokens = report["findings"].as_array().unwrap().iter().filter(|f| f["check"] == "cni-token-expired");
         assert_eq!(tokens.count(), 1, "{name}: {report:#}");
         clean("the report", &output.stdout);
     }
@@ -214,10 +212,9 @@ fn a_fifo_and_unreadable_folders_do_not_stop_an_ordinary_user() {
         .output()
         .unwrap();
     assert_eq!(status(&output), 0, "{}", err(&output));
-    for said in [
-        "/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig: permission denied",
-        "/etc/cni/multus/net.d: permission denied",
-    ] {
+    for said in
+        ["/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig: permission denied", "/etc/cni/multus/net.d: permission denied"]
+    {
         assert!(err(&output).contains(&format!("not read  {said}\n")), "{}", err(&output));
     }
     clean("what it says", &output.stderr);
@@ -229,6 +226,5 @@ fn a_fifo_and_unreadable_folders_do_not_stop_an_ordinary_user() {
 
 /// Root reads every file, whatever its mode.
 fn am_root() -> bool {
-    fs::read_to_string("/proc/self/status")
-        .is_ok_and(|text| text.lines().any(|line| line.starts_with("Uid:\t0\t0")))
+    fs::read_to_string("/proc/self/status").is_ok_and(|text| text.lines().any(|line| line.starts_with("Uid:\t0\t0")))
 }

@@ -19,8 +19,7 @@ use meshdoctor::source::{Completeness, Source};
 
 use crate::binary::{meshdoctor, ran};
 
-const CONFLIST: &str =
-    r#"{"cniVersion":"0.3.1","name":"x","plugins":[{"type":"cilium-cni"},{"type":"linkerd-cni"}]}"#;
+const CONFLIST: &str = r#"{"cniVersion":"0.3.1","name":"x","plugins":[{"type":"cilium-cni"},{"type":"linkerd-cni"}]}"#;
 
 fn meta(node: &str, at: &str) -> String {
     format!(r#"{{"schema":"node-snapshot/1","node":"{node}","collectedAt":"{at}"}}"#)
@@ -90,10 +89,7 @@ fn a_node_is_read_from_a_copy_a_snapshot_and_archives_of_them() {
         let seen = node_files(&evidence);
         assert_eq!(seen.len(), 1, "{given:?}");
         assert_eq!(seen[0].0, "n1", "{given:?}");
-        assert!(
-            seen[0].1.contains("05-cilium.conflist") && seen[0].1.contains("linkerd-cni"),
-            "{given:?}: {seen:?}"
-        );
+        assert!(seen[0].1.contains("05-cilium.conflist") && seen[0].1.contains("linkerd-cni"), "{given:?}: {seen:?}");
         assert!(trouble(&evidence).is_empty(), "{given:?}");
     }
 }
@@ -149,26 +145,16 @@ fn evidence_that_names_no_node_is_refused() {
 fn a_node_given_twice_counts_as_it_was_last() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    write(
-        &path("new"),
-        &[("meta.json", &meta("n1", "2026-01-15T12:00:00Z")), ("cni/net.d/05-new.conflist", CONFLIST)],
-    );
-    write(
-        &path("old"),
-        &[("meta.json", &meta("n1", "2026-01-15T11:00:00Z")), ("cni/net.d/05-old.conflist", CONFLIST)],
-    );
-    let orders =
-        [[several(&path("new")), several(&path("old"))], [several(&path("old")), several(&path("new"))]];
+    write(&path("new"), &[("meta.json", &meta("n1", "2026-01-15T12:00:00Z")), ("cni/net.d/05-new.conflist", CONFLIST)]);
+    write(&path("old"), &[("meta.json", &meta("n1", "2026-01-15T11:00:00Z")), ("cni/net.d/05-old.conflist", CONFLIST)]);
+    let orders = [[several(&path("new")), several(&path("old"))], [several(&path("old")), several(&path("new"))]];
     for given in orders {
         let evidence = open(&given).unwrap();
         let seen = node_files(&evidence);
         assert!(seen.len() == 1 && seen[0].1.contains("05-new"), "{given:?}");
         assert!(evidence.warnings()[0].contains("n1"), "{:?}", evidence.warnings());
         let at = collected(&evidence).cluster;
-        assert_eq!(
-            (at.at.to_string().as_str(), at.time_source),
-            ("2026-01-15T12:00:00Z", TimeSource::Captured)
-        );
+        assert_eq!((at.at.to_string().as_str(), at.time_source), ("2026-01-15T12:00:00Z", TimeSource::Captured));
     }
 }
 
@@ -215,10 +201,7 @@ fn laid_over_a_bundle_both_count() {
     assert_eq!(files, wanted);
     assert!(node_files(&layered)[0].1.contains("05-bundle"), "the bundle's is the later one");
     let warnings = layered.warnings().join("\n");
-    assert!(
-        warnings.contains("node n1: both the bundle") && warnings.contains("node n2: both --nodes"),
-        "{warnings}"
-    );
+    assert!(warnings.contains("node n1: both the bundle") && warnings.contains("node n2: both --nodes"), "{warnings}");
     let pods = collected(&layered).cluster;
     assert_eq!(pods.answer(&Item::List(Kind::Pod)).unwrap().fetched, meshdoctor::fetched::Fetched::Complete);
 }
@@ -270,8 +253,7 @@ fn a_snapshot_that_was_printed_to_a_log_is_read_from_it() {
     let log = printed.out;
     fs::create_dir(path("logs")).unwrap();
     // Lines in the format of kubectl logs --prefix --timestamps.
-    let dressed: String =
-        log.lines().map(|line| format!("[pod/x/y] 2026-01-15T12:00:00Z {line}\n")).collect();
+    let dressed: String = log.lines().map(|line| format!("[pod/x/y] 2026-01-15T12:00:00Z {line}\n")).collect();
     fs::write(path("logs/n1.log"), dressed).unwrap();
     for given in [one("n1", &path("logs/n1.log")), several(&path("logs/n1.log")), several(&path("logs"))] {
         let evidence = open(std::slice::from_ref(&given)).unwrap_or_else(|e| panic!("{given:?}: {e}"));

@@ -72,15 +72,13 @@ async fn rejected_credentials_end_every_command_with_one_error() {
     }
     let accepted = run(&server, folder.path(), &["check", "--on-not-checked", "pass"]).await;
     assert_eq!(accepted.status, 3, "{}", accepted.out);
-    let kept: Vec<_> =
-        std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let kept: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(kept, ["kubeconfig"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_login_page_ends_every_command_with_one_error() {
-    let redirect =
-        || Reply::text(302, "text/html", "").header("location", "https://sso.example.org/login?token=x");
+    let redirect = || Reply::text(302, "text/html", "").header("location", "https://sso.example.org/login?token=x");
     for (server, cause) in [
         (server(login_page).await, "the response is an HTML page, possibly the login page of a proxy"),
         (server(redirect).await, "HTTP 302: redirected to https://sso.example.org; a proxy requires a login"),

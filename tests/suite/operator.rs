@@ -55,8 +55,7 @@ fn downgrade_leads_back_and_prepares_nothing() {
     for words in ["experimental-install.yaml", "linkerd inject", "upgrade Linkerd to edge-25.3.1"] {
         assert!(!text.contains(words), "{words}\n{}", ran.out);
     }
-    let json =
-        recorded("check", "healthy-2.20", &["--linkerd-cli", "none", "--to", "2.17", "-o", "json"]).unwrap();
+    let json = recorded("check", "healthy-2.20", &["--linkerd-cli", "none", "--to", "2.17", "-o", "json"]).unwrap();
     assert!(!json.out.contains("pgrade Linkerd to edge-25.3.1"), "a release below the installed one");
     // The command of the step prints a plan with a rollback.
     let plan = ["--linkerd-cli", "none", "--from", "edge-24.11.8", "--to", "edge-26.5.5", "-o", "plan"];
@@ -68,11 +67,7 @@ fn downgrade_leads_back_and_prepares_nothing() {
 #[test]
 fn verification_covers_the_shown_steps() {
     let Some(ran) = in_lab("check", "identity-down-expired", &["--linkerd-cli", "none"]) else { return };
-    assert!(
-        ran.out.contains("\n  verify    meshdoctor check --only control-plane-not-ready\n"),
-        "{}",
-        ran.out
-    );
+    assert!(ran.out.contains("\n  verify    meshdoctor check --only control-plane-not-ready\n"), "{}", ran.out);
     let full = in_lab("check", "identity-down-expired", &["--linkerd-cli", "none", "-v"]).unwrap();
     assert!(full.out.contains("--only validator-webhook-missing"), "{}", full.out);
 }
@@ -126,10 +121,7 @@ fn egress_proxy_of_the_api_server_comes_first() {
     let text = joined(&ran.out);
     let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}\n{}", ran.out));
     assert!(at("warning 1 viz-tap-api-unavailable") < at("(after warning 1) viz-prometheus-missing"));
-    assert!(
-        at("(after warning 1) injector-fails-open")
-            < at("could not call the injector through its egress proxy")
-    );
+    assert!(at("(after warning 1) injector-fails-open") < at("could not call the injector through its egress proxy"));
     assert!(at("1. Repair the API server's egress proxy") < at("kubectl get apiservices"));
     assert!(!text.contains("private clusters need a firewall rule"), "{}", ran.out);
 }
@@ -165,8 +157,7 @@ fn list_of_defects_fits_the_terminal() {
 #[test]
 fn manifests_as_a_bundle_are_recognized() {
     let folder = tempfile::tempdir().unwrap();
-    let manifest =
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {}\n";
+    let manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {}\n";
     let file = write(folder.path(), "web.yaml", manifest);
     let ran = ran(meshdoctor(&["check", "--no-config", "--bundle", &file]).env("COLUMNS", "80"));
     assert!(ran.out.contains(&format!("meshdoctor check --manifests {file}\n")), "{}", ran.out);

@@ -10,8 +10,7 @@ use crate::binary::{Ran, meshdoctor, ran};
 
 /// A cluster in the folder, under a name.
 fn cluster(folder: &Path, name: &str) {
-    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml"), folder.join(name))
-        .unwrap();
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml"), folder.join(name)).unwrap();
 }
 
 fn check(folder: &Path, words: &[&str]) -> Ran {
@@ -36,8 +35,7 @@ fn a_file_is_named_after_its_cluster_also_where_it_is_the_only_one() {
     assert_eq!(output.status, 2, "{}", output.err);
     assert!(output.err.contains("m-{cluster}.json: the cluster has no name"), "{}", output.err);
     let files = std::fs::read_dir(folder.path()).unwrap();
-    let names: Vec<String> =
-        files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    let names: Vec<String> = files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned()).collect();
     assert!(!names.iter().any(|name| name.contains('{')), "{names:?}");
 }
 

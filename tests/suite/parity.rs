@@ -66,10 +66,8 @@ fn recorded_verdicts_are_ours_or_the_difference_is_explained() {
     let Some(folder) = folder() else { return };
     let mut wrong = Vec::new();
     let mut used = BTreeSet::new();
-    let mut names: Vec<String> = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<String> =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     for name in &names {
         let recording = folder.join(name);
@@ -94,10 +92,7 @@ fn recorded_verdicts_are_ours_or_the_difference_is_explained() {
     for (at, entry) in differences().iter().enumerate() {
         let here = entry.recordings.iter().any(|recording| recorded.contains(recording));
         if here && !used.contains(&at) {
-            wrong.push(format!(
-                "{} / {}: the list explains what does not differ",
-                entry.category, entry.description
-            ));
+            wrong.push(format!("{} / {}: the list explains what does not differ", entry.category, entry.description));
         }
     }
     assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));

@@ -238,7 +238,7 @@ const REASONS: &[(&str, &[&str])] = &[
     ),
     (
         "An identity of the mesh, or a network, that a policy names.",
-        &["identities[]", "identity", "serverName", "cidr", "except[]"],
+        &["identities[]", "identity", "serverName", "cidr", "except[]", "sourceRange[]"],
     ),
     (
         "The URL or path at which the API server calls a webhook. Parts that look random are replaced.",
@@ -257,14 +257,7 @@ const REASONS: &[(&str, &[&str])] = &[
     ("The name of a Helm chart.", &["source.chart", "sources[].chart", "spec.chart", "history[].chartName"]),
     (
         "A version, or an image with its tag: what is compared with releases.",
-        &[
-            "image",
-            "containerRuntimeVersion",
-            "kernelVersion",
-            "kubeletVersion",
-            "osImage",
-            "storedVersions[]",
-        ],
+        &["image", "containerRuntimeVersion", "kernelVersion", "kubeletVersion", "osImage", "storedVersions[]"],
     ),
     (
         "A sentence that Kubernetes, the container runtime or Linkerd writes, and in which the cause stands. It is searched for \
@@ -304,8 +297,8 @@ fn what_passes_is_known_leaf_by_leaf_and_why() {
         for object in objects {
             let mut planted = object.clone();
             plant(&mut planted, "", &mut |path, text| {
-                let decides = ["kind", "metadata.name", "metadata.namespace"].contains(&path)
-                    || path.contains("metadata.labels");
+                let decides =
+                    ["kind", "metadata.name", "metadata.namespace"].contains(&path) || path.contains("metadata.labels");
                 if !decides && !path.ends_with("[].name") {
                     PLAIN.clone_into(text);
                 }

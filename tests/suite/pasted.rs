@@ -14,8 +14,7 @@ use crate::skip::{Need, skipped};
 use crate::{case, corpus, stories};
 
 /// A text that starts like an option, and would run `touch` if any part of it were interpreted.
-const HOSTILE: &str =
-    "-AAA $(touch x) `touch x` ' ; touch x ; \" $HOME \\ & touch x | <y> {a,b} * ~ !!\n touch x #ZZZ";
+const HOSTILE: &str = "-AAA $(touch x) `touch x` ' ; touch x ; \" $HOME \\ & touch x | <y> {a,b} * ~ !!\n touch x #ZZZ";
 /// The start of the hostile text in every remaining piece.
 const MARK: &str = "AAA";
 /// Between arguments, and behind the last one of a call.
@@ -128,11 +127,7 @@ fn harness(placeholders: &BTreeSet<&'static str>) -> String {
 }
 
 /// The programs that each command runs in a shell, and the shell's errors.
-fn pasted(
-    shell: &str,
-    commands: &[String],
-    placeholders: &BTreeSet<&'static str>,
-) -> (Vec<Vec<Ran>>, String) {
+fn pasted(shell: &str, commands: &[String], placeholders: &BTreeSet<&'static str>) -> (Vec<Vec<Ran>>, String) {
     let folder = tempfile::tempdir().unwrap();
     let lines = folder.path().join("commands");
     std::fs::create_dir(&lines).unwrap();
@@ -156,9 +151,8 @@ fn pasted(
     let mut rest = record.as_str();
     for at in 0..commands.len() {
         let start = format!("{at:05}\u{1d}");
-        rest = rest
-            .strip_prefix(&start)
-            .unwrap_or_else(|| panic!("{shell} ran something between commands, before {at}"));
+        rest =
+            rest.strip_prefix(&start).unwrap_or_else(|| panic!("{shell} ran something between commands, before {at}"));
         let end = rest.find(&format!("{:05}\u{1d}", at + 1)).unwrap_or(rest.len());
         let calls = rest[..end].split_terminator(CALL);
         each.push(calls.map(|call| call.split_terminator(ARGUMENT).map(str::to_owned).collect()).collect());
@@ -198,8 +192,7 @@ fn every_command_can_be_pasted_whatever_names_hold() {
     // No node's name begins like an option: evidence under such a name is refused.
     let nodes: BTreeSet<&str> = told.keys().filter_map(Command::node).collect();
     let worse = |text: &str| if nodes.contains(text) { &HOSTILE[1..] } else { HOSTILE }.to_owned();
-    let hostile: Vec<String> =
-        told.keys().map(|command| command.clone().retold(&worse).to_string()).collect();
+    let hostile: Vec<String> = told.keys().map(|command| command.clone().retold(&worse).to_string()).collect();
     let mut faults = BTreeSet::new();
     for shell in ["sh", "bash", "dash"] {
         for commands in [&plain, &hostile] {
@@ -211,8 +204,7 @@ fn every_command_can_be_pasted_whatever_names_hold() {
                     }
                 }
             }
-            for complaint in
-                ["not found", "option", "usage", "yntax error", "parameter", "unbound", "Bad ", "expected"]
+            for complaint in ["not found", "option", "usage", "yntax error", "parameter", "unbound", "Bad ", "expected"]
             {
                 assert!(!complaints.contains(complaint), "{shell} says:\n{complaints}");
             }
@@ -267,12 +259,8 @@ fn commands_mean_the_same_in_fish() {
         for name in NAMES {
             let command = Command::from(program("printf").arg("%s").operand(name)).to_string();
             let mut run = Process::new(shell);
-            let ran = run
-                .args(["-c", &command])
-                .current_dir(folder.path())
-                .env("HOME", folder.path())
-                .output()
-                .unwrap();
+            let ran =
+                run.args(["-c", &command]).current_dir(folder.path()).env("HOME", folder.path()).output().unwrap();
             assert!(ran.status.success(), "{shell}: {command}");
             assert_eq!(String::from_utf8_lossy(&ran.stdout), name, "{shell}: {command}");
         }
@@ -310,11 +298,7 @@ fn guarded_pipeline_runs_only_with_its_cli() {
             run.args(["-c", &command]).current_dir(folder.path()).stdin(Stdio::null());
             let ran = run.env("PATH", &search).env("HOME", folder.path()).output().unwrap();
             let file = folder.path().join("applied");
-            assert_eq!(
-                std::fs::read_to_string(&file).ok().as_deref(),
-                applied,
-                "{shell}: {command}: {ran:?}"
-            );
+            assert_eq!(std::fs::read_to_string(&file).ok().as_deref(), applied, "{shell}: {command}: {ran:?}");
             assert_eq!(ran.status.success(), applied.is_some(), "{shell}: {command}");
             let printed = String::from_utf8_lossy(&ran.stdout);
             assert_eq!(printed.contains("edge-25.4.4"), applied.is_some(), "{shell}: {command}: {printed}");

@@ -100,11 +100,7 @@ fn sarif_is_read_and_says_what_was_not_checked() {
 #[test]
 fn files_are_named_as_a_repository_names_them() {
     // Without random letters, which could look like a key.
-    let own = tempfile::Builder::new()
-        .prefix("named-")
-        .rand_bytes(0)
-        .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
-        .unwrap();
+    let own = tempfile::Builder::new().prefix("named-").rand_bytes(0).tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     std::fs::create_dir_all(own.path().join("repo/k8s")).unwrap();
     std::fs::create_dir_all(own.path().join("other")).unwrap();
     let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: report, namespace: shop}\nspec: {template: {metadata: {annotations: {config.linkerd.io/proxy-native-sidecar: \"true\"}}, spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n";
@@ -163,8 +159,7 @@ fn junit_is_read_and_passes_nothing_that_was_not_checked() {
     for (name, report) in samples_and_judged() {
         let text = junit::report(report);
         let root = text.lines().find_map(|line| line.strip_prefix("<testsuites ")).unwrap();
-        let said: Vec<&str> =
-            root.split('"').step_by(2).filter_map(|part| part.trim().strip_suffix('=')).collect();
+        let said: Vec<&str> = root.split('"').step_by(2).filter_map(|part| part.trim().strip_suffix('=')).collect();
         assert!(said.iter().all(|word| OF_THE_WHOLE.contains(word)), "{name}: {root}");
         let read = suites(&text);
         let cases: Vec<_> = read.suites.iter().flat_map(|suite| &suite.cases).collect();
@@ -181,9 +176,7 @@ fn junit_is_read_and_passes_nothing_that_was_not_checked() {
                 Outcome::Findings => assert!(whole || !status.is_success(), "{name} {}", check.id),
                 Outcome::NotApplicable(_) => assert!(status.is_skipped(), "{name} {}", check.id),
                 Outcome::Crashed(_) => assert!(status.is_error(), "{name} {}", check.id),
-                Outcome::Unknown
-                    if deciding.contains(check.id) && report.verdict.status == exit::NOT_CHECKED =>
-                {
+                Outcome::Unknown if deciding.contains(check.id) && report.verdict.status == exit::NOT_CHECKED => {
                     assert!(status.is_error(), "{name} {}", check.id);
                 }
                 Outcome::Unknown => assert!(status.is_skipped(), "{name} {}", check.id),
@@ -223,8 +216,7 @@ fn prometheus_reads_the_metrics() {
             .filter(|sample| sample.metric == "meshdoctor_not_checked")
             .map(|sample| sample.labels.get("check").unwrap())
             .collect();
-        let gaps: BTreeSet<&str> =
-            report.coverage.gaps.iter().flat_map(|gap| gap.checks.iter().copied()).collect();
+        let gaps: BTreeSet<&str> = report.coverage.gaps.iter().flat_map(|gap| gap.checks.iter().copied()).collect();
         assert_eq!(named, gaps, "{name}");
         let mut series = BTreeSet::new();
         for line in prometheus::report(report).lines().filter(|line| !line.starts_with('#')) {
@@ -279,8 +271,7 @@ fn every_line_for_github_is_one_annotation() {
         assert_eq!(levels, if is_lacking { vec![decides] } else { vec![] }, "{name}");
         // GitHub shows the first ten of a level.
         let order = ["error", "warning", "notice"];
-        let places: Vec<_> =
-            lines[1..].iter().map(|(word, ..)| order.iter().position(|one| one == word)).collect();
+        let places: Vec<_> = lines[1..].iter().map(|(word, ..)| order.iter().position(|one| one == word)).collect();
         assert!(places.is_sorted() && places.iter().all(Option::is_some), "{name}: {places:?}");
         // Evidence that was not requested takes one line: GitHub shows only ten.
         let unoffered = report.coverage.gaps.iter().any(|gap| !gap.asked_for);
@@ -316,8 +307,7 @@ fn with_subjects(n: usize) -> Report {
     let name = |n: usize| format!("workload-with-a-long-name-{n}");
     finding.subjects = (0..n).map(|n| Subject::object("Deployment", "shop", &name(n))).collect();
     finding.evidence = (0..n).map(|n| Evidence::other(name(n), "x".repeat(200))).collect();
-    let restart =
-        |n: usize| kubectl().words("-n shop rollout restart").arg(format!("deployment/{}", name(n)));
+    let restart = |n: usize| kubectl().words("-n shop rollout restart").arg(format!("deployment/{}", name(n)));
     for words in ["Restart", "Restart again", "Restart once more"] {
         let step = Step::new(StepKind::Command, words, Some(Command::lines((0..n).map(restart))));
         finding.remedy.steps.push(step);
@@ -372,8 +362,7 @@ fn missing_evidence_is_a_junit_error_only_if_it_decides_the_exit_status() {
 fn an_unreadable_manifest_is_one_annotation_for_github() {
     let own = tempfile::tempdir().unwrap();
     std::fs::write(own.path().join("bad.yaml"), "kind: Deployment\nmetadata: [").unwrap();
-    std::fs::write(own.path().join("shop.yaml"), "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n")
-        .unwrap();
+    std::fs::write(own.path().join("shop.yaml"), "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n").unwrap();
     let words = ["check", "--manifests", ".", "--linkerd-version", "2.20", "-o", "github"];
     let text = ran(meshdoctor(&words).current_dir(own.path())).out;
     let errors: Vec<_> = text.lines().map(annotation).filter(|(word, ..)| word == "error").collect();
@@ -387,10 +376,7 @@ fn an_unreadable_manifest_is_one_annotation_for_github() {
     let output = ran(meshdoctor(&words).current_dir(own.path()));
     let issues: Vec<Value> = serde_json::from_str(&output.out).unwrap();
     let told: Vec<_> = issues.iter().map(|one| (&one["severity"], &one["location"]["path"])).collect();
-    assert_eq!(
-        told,
-        [(&json!("major"), &json!("bad.yaml")), (&json!("info"), &json!("cluster/not-checked"))]
-    );
+    assert_eq!(told, [(&json!("major"), &json!("bad.yaml")), (&json!("info"), &json!("cluster/not-checked"))]);
     assert_eq!(issues[0]["location"]["lines"]["begin"], 2);
 }
 
@@ -412,8 +398,7 @@ fn gitlab_has_one_issue_for_each_trouble_and_gap() {
             assert!(prints.insert(issue["fingerprint"].to_string()), "{name}: twice {issue}");
         }
         // Gaps with one reason are one issue, and so is all evidence that was not provided.
-        let missing: Vec<&Value> =
-            issues.iter().filter(|issue| issue["check_name"] == "not-checked").collect();
+        let missing: Vec<&Value> = issues.iter().filter(|issue| issue["check_name"] == "not-checked").collect();
         let gaps = &report.coverage.gaps;
         assert_eq!(missing.is_empty(), gaps.is_empty(), "{name}");
         let fails = report.verdict.status == 4 || gaps.iter().any(|gap| gap.asked_for);
@@ -453,10 +438,7 @@ fn markdown_names_every_cause_and_gap_and_closes_what_it_opens() {
         let text = markdown::report(report);
         assert_eq!(text.matches("<details").count(), text.matches("</details>").count(), "{name}");
         for finding in report.findings.iter().filter(|finding| finding.caused_by.is_empty()) {
-            assert!(
-                text.contains(&format!("<summary>{}: {}", finding.severity, finding.check)),
-                "{name}: {text}"
-            );
+            assert!(text.contains(&format!("<summary>{}: {}", finding.severity, finding.check)), "{name}: {text}");
         }
         // A long list of checks is cut; the evidence is named.
         let is_named = |gap: &&Gap| {

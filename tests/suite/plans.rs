@@ -52,10 +52,7 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
     assert!(!plan.contains("1.1.1.1:20001"), "{plan}");
     assert!(at("check --only certificates --fail-on warning")[0] < places[0], "{plan}");
     // Findings that are only info count as not done.
-    assert!(
-        plan.contains("--only data-plane-skew,proxy-not-ready,pod-missing-proxy --fail-on info"),
-        "{plan}"
-    );
+    assert!(plan.contains("--only data-plane-skew,proxy-not-ready,pod-missing-proxy --fail-on info"), "{plan}");
     assert!(plan.contains("control-plane-not-ready,control-plane-pods-refused --fail-on warning"), "{plan}");
     assert!(plan.contains("linkerd prune > leftovers.yaml"), "{plan}");
 
@@ -63,13 +60,9 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
     let Some(report) = rehearsed("healthy-2.18-cni", "2.20") else { return };
     let plan = render::plan::markdown(&report);
     assert!(!plan.contains("the image proxy-init is gone"), "{plan}");
-    let installed: Vec<&str> =
-        plan.lines().filter(|line| line.contains("linkerd install-cni --set")).collect();
+    let installed: Vec<&str> = plan.lines().filter(|line| line.contains("linkerd install-cni --set")).collect();
     assert_eq!(installed.len(), 4, "{plan}");
-    assert!(
-        installed.iter().all(|line| line.contains("linkerd version --client --short | grep -Fx edge-2")),
-        "{plan}"
-    );
+    assert!(installed.iter().all(|line| line.contains("linkerd version --client --short | grep -Fx edge-2")), "{plan}");
 
     // Its definitions of Gateway API are Linkerd's, and come with the CRDs.
     let Some(report) = rehearsed("healthy-2.15", "2.18") else { return };
@@ -85,8 +78,7 @@ fn the_plan_brings_linkerd_cni_to_what_was_named_and_never_back() {
     let plan = |recording: &str, to: &str, cni: Option<&str>| -> String {
         let upgrade = Upgrade::new(to, None, None, Knowledge::embedded().releases()).unwrap();
         let to_cni = cni.map(meshdoctor::version::CniVersion::from_tag);
-        let settings =
-            Settings { mode: Mode::Upgrade, upgrade: Some(upgrade), to_cni, ..Settings::default() };
+        let settings = Settings { mode: Mode::Upgrade, upgrade: Some(upgrade), to_cni, ..Settings::default() };
         render::plan::markdown(&report_on(&memory(&folder.join(recording)), &settings))
     };
     let newer = plan("healthy-2.18-cni", "2.20", Some("v1.7.0"));
@@ -94,10 +86,7 @@ fn the_plan_brings_linkerd_cni_to_what_was_named_and_never_back() {
     assert!(newer.contains("linkerd-cni to v1.7.0\n"), "{newer}");
     assert!(newer.contains("The changes of v1.7.0 are not known to this version"), "{newer}");
     let named = plan("healthy-2.18-cni", "2.20", Some("v1.6.3"));
-    assert!(
-        named.contains("linkerd-cni to v1.6.3\n") && !named.contains("linkerd-cni to v1.6.4\n"),
-        "{named}"
-    );
+    assert!(named.contains("linkerd-cni to v1.6.3\n") && !named.contains("linkerd-cni to v1.6.4\n"), "{named}");
     // Its v1.6.2 is the version of 2.18.
     assert!(!plan("healthy-2.18-cni", "edge-25.5.1", None).contains("linkerd-cni to"));
 }
@@ -167,9 +156,7 @@ fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions()
     for (application, chart) in [("mesh", "control-plane"), ("mesh-crds", "crds"), ("viz", "viz")] {
         let of = format!("chart linkerd-{chart} 2025.10.7 of Argo CD (Application {application})");
         assert!(plan.contains(&of), "no {of:?} in\n{plan}");
-        for command in
-            ["app diff NAME --refresh", "app sync NAME", "app wait NAME --sync --health --timeout 900"]
-        {
+        for command in ["app diff NAME --refresh", "app sync NAME", "app wait NAME --sync --health --timeout 900"] {
             let command = format!("argocd {}\n", command.replace("NAME", application));
             assert!(plan.contains(&command), "no {command:?} in\n{plan}");
         }
@@ -188,10 +175,7 @@ fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions()
         let wait = format!(
             "kubectl wait helmreleases.helm.toolkit.fluxcd.io {name} -n flux-system --for=condition=Ready --timeout=15m\n"
         );
-        assert!(
-            plan.contains(&reconcile) && plan.contains(&wait),
-            "no {reconcile:?} and {wait:?} in\n{plan}"
-        );
+        assert!(plan.contains(&reconcile) && plan.contains(&wait), "no {reconcile:?} and {wait:?} in\n{plan}");
     }
 
     let marks = [
@@ -209,10 +193,7 @@ fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions()
         assert!(plan.contains(command), "no {command:?} in\n{plan}");
     }
     assert!(!plan.contains("CHART_VERSION") && !plan.contains("linkerd viz install"), "{plan}");
-    assert!(
-        plan.contains("meshdoctor check --only viz --skip viz-scrape-mismatch --fail-on warning\n"),
-        "{plan}"
-    );
+    assert!(plan.contains("meshdoctor check --only viz --skip viz-scrape-mismatch --fail-on warning\n"), "{plan}");
 }
 
 /// Manifests that the CLI rendered into Git have no chart: the CLI of the target renders them again.
@@ -348,8 +329,7 @@ fn release_with_several_charts_gets_no_chart_of_linkerd() {
 fn plans_upgrade_only_a_release_with_that_chart() {
     let Some(plan) = plan_managed("healthy-2.18", "2.20", &by_helm()) else { return };
     assert!(plan.contains("helm upgrade mesh "), "{plan}");
-    let unguarded: Vec<&str> =
-        plan.lines().filter(|line| crate::upgrade_commands::is_unguarded(line)).collect();
+    let unguarded: Vec<&str> = plan.lines().filter(|line| crate::upgrade_commands::is_unguarded(line)).collect();
     assert!(unguarded.is_empty(), "{unguarded:#?}");
 }
 
@@ -366,11 +346,8 @@ fn chart_of_2_11_moves_to_two_releases() {
     let adopted = "meta.helm.sh/release-name=linkerd-crds meta.helm.sh/release-namespace=linkerd";
     assert!(at("-f linkerd2-manifest.yaml meta.helm.sh/release-name=linkerd-control-plane") < at(adopted));
     assert!(at(adopted) < at("helm install linkerd-crds linkerd/linkerd-crds -n linkerd --version"));
-    let installed =
-        at("helm install linkerd-control-plane linkerd/linkerd-control-plane -n linkerd --version");
-    assert!(
-        installed < at("delete secret --field-selector type=helm.sh/release.v1 -l name=linkerd2,owner=helm")
-    );
+    let installed = at("helm install linkerd-control-plane linkerd/linkerd-control-plane -n linkerd --version");
+    assert!(installed < at("delete secret --field-selector type=helm.sh/release.v1 -l name=linkerd2,owner=helm"));
     assert!(installed < at("helm upgrade linkerd-control-plane linkerd/linkerd-control-plane -n linkerd"));
     assert!(!plan.contains("linkerd prune"), "{plan}");
 }
@@ -386,7 +363,8 @@ fn helm_goes_back_by_revision_and_git_by_a_revert() {
     assert!(back.contains("helm history mesh -n linkerd\n"), "{back}");
     assert!(back.contains("helm rollback mesh \"${REVISION:?}\" -n linkerd --wait\n"), "{back}");
     assert!(!back.contains("mesh-crds"), "{back}");
-    let flux = json!({"labels": {"helm.toolkit.fluxcd.io/name": "mesh", "helm.toolkit.fluxcd.io/namespace": "flux-system"}});
+    let flux =
+        json!({"labels": {"helm.toolkit.fluxcd.io/name": "mesh", "helm.toolkit.fluxcd.io/namespace": "flux-system"}});
     let plan = plan_managed("healthy-2.18", "2.19", &[("linkerd", flux)]).unwrap();
     let (_, back) = plan.split_once("Rollback").unwrap();
     assert!(back.contains("In Git, revert") && !back.contains("helm rollback"), "{back}");
@@ -442,8 +420,7 @@ fn a_vendor_s_chart_gets_the_values_where_it_reads_them() {
     // The chart's numbering is unknown for a channel that is not known to have the chart.
     let viz = [by_helm().to_vec(), vec![("linkerd-viz", helm("dashboards", "linkerd-viz"))]].concat();
     let Some(plan) = plan_managed("healthy-2.18-viz", "enterprise-2.19.6", &viz) else { return };
-    let unknown =
-        "helm upgrade dashboards \"${VIZ_CHART:?}\" -n linkerd-viz --version \"${CHART_VERSION:?}\"";
+    let unknown = "helm upgrade dashboards \"${VIZ_CHART:?}\" -n linkerd-viz --version \"${CHART_VERSION:?}\"";
     assert!(plan.contains(unknown), "{plan}");
     let Some(plan) = plan_managed("healthy-2.18", "2.19", &by_helm()) else { return };
     assert!(!plan.contains("helm get values") && !plan.contains("license"), "{plan}");
@@ -503,10 +480,8 @@ fn plan_with(recording: &str, to: &str, values: &str, runtime: Option<&str>) -> 
 fn every_cli_upgrade_sets_values_that_the_cli_does_not_store() {
     let values = "{commonLabels: {team: mesh}, enablePprof: true}";
     let Some(plan) = plan_with("healthy-2.18", "2.20", values, Some("docker://20.10.7")) else { return };
-    let upgrades: Vec<&str> = plan
-        .lines()
-        .filter(|line| line.contains("linkerd upgrade") && line.contains("| kubectl apply"))
-        .collect();
+    let upgrades: Vec<&str> =
+        plan.lines().filter(|line| line.contains("linkerd upgrade") && line.contains("| kubectl apply")).collect();
     let upgrades: Vec<&&str> = upgrades.iter().filter(|line| !line.contains("--crds")).collect();
     assert!(upgrades.len() >= 4, "{plan}");
     for set in ["--set commonLabels.team=mesh", "--set enablePprof=true", "--set proxyInit.runAsRoot=true"] {

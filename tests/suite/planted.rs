@@ -83,30 +83,16 @@ fn decides(file: &str, path: &str) -> bool {
         || path.contains("abels")
         || path.contains("elector");
     let manifest = file == "manifest.json"
-        && (matches!(
-            last,
-            "schema" | "item" | "folder" | "node" | "outcome" | "files[]" | "controlPlane" | "cni"
-        ) || path == "items[].namespace");
+        && (matches!(last, "schema" | "item" | "folder" | "node" | "outcome" | "files[]" | "controlPlane" | "cni")
+            || path == "items[].namespace");
     object || manifest || last == "schema" || file.ends_with("meta.json") && last == "node"
 }
 
 /// Whether a leaf keeps its text before the secret, so that checks find what they need and quote the rest.
 fn is_told(path: &str) -> bool {
     let last = path.rsplit('.').next().unwrap_or_default();
-    let told = [
-        "message",
-        "note",
-        "reason",
-        "value",
-        "image",
-        "*",
-        "path",
-        "args[]",
-        "command[]",
-        "values",
-        "text",
-        "error",
-    ];
+    let told =
+        ["message", "note", "reason", "value", "image", "*", "path", "args[]", "command[]", "values", "text", "error"];
     told.contains(&last) || path.contains("data.")
 }
 

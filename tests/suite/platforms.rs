@@ -125,8 +125,7 @@ fn every_command_does_what_its_page_says() {
             .unwrap();
         let said = String::from_utf8_lossy(&run.stderr);
         assert!(run.status.success(), "{}: {}\n{said}", page.display(), run.status);
-        let brought: Vec<PathBuf> =
-            fs::read_dir(at("nodes")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let brought: Vec<PathBuf> = fs::read_dir(at("nodes")).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(!brought.is_empty(), "{}", page.display());
         for tar in brought {
             let bytes = fs::read(&tar).unwrap();

@@ -9,12 +9,10 @@ use std::path::{Path, PathBuf};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::model::policy::status::{ParentAnswer, Refused, StatusObjects, Statuses, Writes};
 use meshdoctor::model::policy::{
-    Controller, Index, Objects, OutboundIndex, OutboundObjects, Quirks, RouteKind, Workload,
-    outbound_to_json, to_json,
+    Controller, Index, Objects, OutboundIndex, OutboundObjects, Quirks, RouteKind, Workload, outbound_to_json, to_json,
 };
 use meshdoctor::objects::{
-    Condition, EgressNetwork, ExternalWorkload, HTTPLocalRateLimitPolicy, Meta, POLICY_CONTROLLER, Pod,
-    Route, Service,
+    Condition, EgressNetwork, ExternalWorkload, HTTPLocalRateLimitPolicy, Meta, POLICY_CONTROLLER, Pod, Route, Service,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -49,10 +47,8 @@ fn read(path: &Path) -> Value {
 }
 
 fn objects<T: DeserializeOwned>(cluster: &Value, kind: &str, group: &str) -> Vec<T> {
-    let of_kind =
-        |object: &&Value| object["kind"] == kind && object["apiVersion"].as_str().unwrap().starts_with(group);
-    let read =
-        |object: &Value| serde_json::from_value(object.clone()).unwrap_or_else(|e| panic!("{e}: {object}"));
+    let of_kind = |object: &&Value| object["kind"] == kind && object["apiVersion"].as_str().unwrap().starts_with(group);
+    let read = |object: &Value| serde_json::from_value(object.clone()).unwrap_or_else(|e| panic!("{e}: {object}"));
     cluster["items"].as_array().unwrap().iter().filter(of_kind).map(read).collect()
 }
 
@@ -135,12 +131,9 @@ fn every_port_has_the_policy_that_the_controller_gives_it() {
         let index = Index::new(recorded.controller.clone(), objects_of_policy);
         let quirks = recorded.controller.quirks;
         let pods: Vec<Pod> = recorded.recorded_objects("Pod", "v1");
-        let external: Vec<ExternalWorkload> =
-            recorded.recorded_objects("ExternalWorkload", "workload.linkerd.io/");
+        let external: Vec<ExternalWorkload> = recorded.recorded_objects("ExternalWorkload", "workload.linkerd.io/");
         let nothing = Value::Null;
-        for (of, answers) in
-            [("pod", inbound), ("external", truth.get("external_workloads").unwrap_or(&nothing))]
-        {
+        for (of, answers) in [("pod", inbound), ("external", truth.get("external_workloads").unwrap_or(&nothing))] {
             for (key, ports) in answers.as_object().into_iter().flatten() {
                 let (namespace, workload) = key.split_once('/').unwrap();
                 let is_it = |at: (&str, &str)| at == (namespace, workload);
@@ -267,13 +260,11 @@ fn every_status_is_the_one_that_the_controller_writes() {
         let version = if truth["linkerd"] == "2.18" { "edge-25.4.4" } else { "edge-26.5.5" };
         let version = version.parse().unwrap();
         let quirks = Quirks::from_version(Some(&version), Knowledge::embedded());
-        let controller =
-            Controller::find(&objects(&cluster, "Deployment", "apps/"), "linkerd", quirks).unwrap();
+        let controller = Controller::find(&objects(&cluster, "Deployment", "apps/"), "linkerd", quirks).unwrap();
         let servers = objects(&cluster, "Server", LINKERD);
         let services = objects(&cluster, "Service", "v1");
         let egress_networks: Vec<EgressNetwork> = objects(&cluster, "EgressNetwork", LINKERD);
-        let rate_limits: Vec<HTTPLocalRateLimitPolicy> =
-            objects(&cluster, "HTTPLocalRateLimitPolicy", LINKERD);
+        let rate_limits: Vec<HTTPLocalRateLimitPolicy> = objects(&cluster, "HTTPLocalRateLimitPolicy", LINKERD);
         let http_routes = objects(&cluster, "HTTPRoute", GATEWAY);
         let linkerd_http_routes = objects(&cluster, "HTTPRoute", LINKERD);
         let grpc_routes = objects(&cluster, "GRPCRoute", GATEWAY);

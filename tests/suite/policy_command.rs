@@ -117,16 +117,12 @@ fn skipped_ports_audits_and_lost_accounts_are_stated() {
     let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{EDGES}"));
     let text = |target: &str| run_on_dump("policy", &[target], &dump).out;
     let skipped = text("shop/skip-1");
-    assert!(
-        skipped.contains("8080 http  skips the proxy  -         all clients      no policy applies"),
-        "{skipped}"
-    );
+    assert!(skipped.contains("8080 http  skips the proxy  -         all clients      no policy applies"), "{skipped}");
     let audited = text("shop/audit-1");
     assert!(audited.contains("accessPolicy audit") && !audited.contains("default policy  "), "{audited}");
     let lost = text("shop/web-1");
     assert!(lost.contains("ServiceAccount shop/front does not exist"), "{lost}");
-    let json: Value =
-        serde_json::from_str(&run_on_dump("policy", &["shop/skip-1", "-o", "json"], &dump).out).unwrap();
+    let json: Value = serde_json::from_str(&run_on_dump("policy", &["shop/skip-1", "-o", "json"], &dump).out).unwrap();
     let ports = json["workloads"][0]["ports"].as_array().unwrap();
     let skips = |number: u16| ports.iter().find(|port| port["port"] == number).unwrap()["skipsProxy"].clone();
     assert_eq!((skips(8080), skips(4191)), (Value::Bool(true), Value::Bool(false)));
@@ -157,10 +153,7 @@ No effect
     let json: Value = serde_json::from_str(&json).unwrap();
     let port = &json["workloads"][0]["ports"][0];
     assert_eq!(port["takenBy"]["name"], "web");
-    assert_eq!(
-        port["admits"][0]["identities"][0],
-        "front.shop.serviceaccount.identity.linkerd.cluster.local"
-    );
+    assert_eq!(port["admits"][0]["identities"][0], "front.shop.serviceaccount.identity.linkerd.cluster.local");
     assert_eq!(json["ignored"][0]["name"], "astray");
     assert_eq!(json["ignored"][1]["name"], "lost");
     let (_, as_controller) = run(&["shop/web-1:8080", "-o", "controller"]);
@@ -177,9 +170,7 @@ fn what_is_asked_for_and_is_not_there_is_no_answer() {
     assert_eq!(run(&["Shop"]).0, 2);
     let folder = tempfile::tempdir().unwrap();
     let dump = write(folder.path(), "shop.yaml", SHOP);
-    for (given, meant) in
-        [("shop/web:8080", "shop/web-1:8080"), ("shop/wbe-1", "shop/web-1"), ("shopp", "shop")]
-    {
+    for (given, meant) in [("shop/web:8080", "shop/web-1:8080"), ("shop/wbe-1", "shop/web-1"), ("shopp", "shop")] {
         let output = run_on_dump("policy", &[given], &dump);
         assert!(output.err.contains(&format!("did you mean {meant}?")), "{given}: {}", output.err);
     }
@@ -229,8 +220,7 @@ fn invalid_selector_names_the_known_defect_of_the_release() {
 /// Applications first; a port that no client may use is named in the first line, with the policy that denies.
 #[test]
 fn denied_ports_are_named_first() {
-    let denied = SHOP
-        .replace("--cluster-networks=10.0.0.0/8", "--cluster-networks=10.0.0.0/8, --default-policy=deny")
+    let denied = SHOP.replace("--cluster-networks=10.0.0.0/8", "--cluster-networks=10.0.0.0/8, --default-policy=deny")
         + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: linkerd-destination-2, namespace: linkerd, labels: \
            {linkerd.io/control-plane-component: destination, linkerd.io/control-plane-ns: linkerd}}\nspec: \
            {containers: [{name: linkerd-proxy, image: p}, {name: policy, image: p, ports: [{containerPort: 8090}]}]}\n";

@@ -88,11 +88,8 @@ fn mesh(folder: &Path, audits: bool, more: &str) -> String {
     let anchors = value["data"]["ca-bundle.crt"].as_str().unwrap().replace('\n', "\\n");
     let text = format!("{base}\n{}\n{more}", SERVICES.replace("ANCHORS", &anchors));
     let text = text.replace(PODS, &format!("{PODS_OPAQUE}linkerd.io/proxy-version"));
-    let text = if audits {
-        text
-    } else {
-        text.replace("{name: v1beta3, served: true", "{name: v1beta3, served: false")
-    };
+    let text =
+        if audits { text } else { text.replace("{name: v1beta3, served: true", "{name: v1beta3, served: false") };
     write(folder, "mesh.yaml", text)
 }
 
@@ -136,19 +133,8 @@ fn generated_policies_deny_nothing_and_pass_check_with() {
     assert_eq!(ran.status, 0, "{}\n{}", ran.out, ran.err);
     let manifests = write(folder.path(), "policies.yaml", &ran.out);
     let check = |with: &[&str]| {
-        let words = [
-            "check",
-            "--bundle",
-            &bundle,
-            "--complete",
-            "all",
-            "--at",
-            AT,
-            "--fail-on",
-            "warning",
-            "-o",
-            "json",
-        ];
+        let words =
+            ["check", "--bundle", &bundle, "--complete", "all", "--at", AT, "--fail-on", "warning", "-o", "json"];
         crate::binary::ran(meshdoctor(&[&words[..], with].concat())).document()
     };
     let report = check(&["--with", &manifests]);
@@ -283,10 +269,7 @@ fn ports_whose_pods_differ_are_left_out() {
     let folder = tempfile::tempdir().unwrap();
     for (annotation, words) in [
         (", config.linkerd.io/default-inbound-policy: deny", "pod web-other (default policy deny)"),
-        (
-            ", config.linkerd.io/opaque-ports: '8080'",
-            "pod web-other (default policy all-unauthenticated, opaque)",
-        ),
+        (", config.linkerd.io/opaque-ports: '8080'", "pod web-other (default policy all-unauthenticated, opaque)"),
     ] {
         let bundle = mesh(folder.path(), true, &second_pod(annotation));
         let ran = generated(&bundle, &[]);
@@ -314,8 +297,7 @@ fn pods_without_policy_are_named() {
     let more = second_pod("").replace("zz-other", "a-other");
     let bundle = mesh(folder.path(), true, &more);
     let out = generated(&bundle, &["--enforce"]).out.replace("\n# ", " ");
-    let words =
-        "selects pod web-other, and a pod may have only one for a port. No policy is generated for pods web-";
+    let words = "selects pod web-other, and a pod may have only one for a port. No policy is generated for pods web-";
     assert!(out.contains(words), "{out}");
 }
 

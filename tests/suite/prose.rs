@@ -140,20 +140,17 @@ fn pages() -> Vec<Text> {
     for folder in ["docs", "docs/platforms", "checks"] {
         let entries = std::fs::read_dir(root().join(folder)).unwrap();
         files.extend(
-            entries
-                .map(|entry| entry.unwrap().path())
-                .filter(|path| path.extension().is_some_and(|it| it == "md")),
+            entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|it| it == "md")),
         );
     }
     let read = files.iter().map(|file| {
         let place = file.strip_prefix(root()).unwrap().display().to_string();
         (place, std::fs::read_to_string(file).unwrap())
     });
-    let explained =
-        checks::all().map(|check| (format!("checks, {}", check.id), render::explain::markdown(check)));
-    let texts = read.chain(explained).flat_map(|(place, page)| {
-        blocks(&page).into_iter().map(move |block| Text::new(place.clone(), block))
-    });
+    let explained = checks::all().map(|check| (format!("checks, {}", check.id), render::explain::markdown(check)));
+    let texts = read
+        .chain(explained)
+        .flat_map(|(place, page)| blocks(&page).into_iter().map(move |block| Text::new(place.clone(), block)));
     texts.collect()
 }
 
@@ -189,9 +186,8 @@ fn help(command: &Command, texts: &mut Vec<Text>) {
 
 /// The faults of a text.
 fn faults(text: &Text) -> Vec<String> {
-    let plain = HARMLESS
-        .iter()
-        .fold(text.text.clone(), |text, (phrase, other)| phrase.replace_all(&text, *other).into_owned());
+    let plain =
+        HARMLESS.iter().fold(text.text.clone(), |text, (phrase, other)| phrase.replace_all(&text, *other).into_owned());
     let mut faults: Vec<String> = PATTERNS
         .iter()
         .filter_map(|(name, pattern)| Some(format!("{name} ({:?})", pattern.find(&plain)?.as_str())))
@@ -200,8 +196,7 @@ fn faults(text: &Text) -> Vec<String> {
     if let Some(limit) = text.limit.filter(|limit| length > *limit) {
         faults.push(format!("{length} characters, at most {limit}"));
     }
-    let longest =
-        text.text.split(['.', ';', '?', '!', ':', '(', ')']).map(|it| it.split_whitespace().count()).max();
+    let longest = text.text.split(['.', ';', '?', '!', ':', '(', ')']).map(|it| it.split_whitespace().count()).max();
     if let Some(words) = longest.filter(|words| *words > SENTENCE) {
         faults.push(format!("a sentence of {words} words, at most {SENTENCE}"));
     }
@@ -268,9 +263,8 @@ fn paragraphs_of_cards_are_short() {
 /// The variables and placeholders of a command that no line of it, or of those before, sets: `OTHER_CLUSTER`.
 fn unset(command: &str, before: &str) -> BTreeSet<String> {
     let names = |pattern: &str, text: &str| -> BTreeSet<String> {
-        let groups = |found: regex::Captures<'_>| {
-            found.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned())
-        };
+        let groups =
+            |found: regex::Captures<'_>| found.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned());
         Regex::new(pattern).unwrap().captures_iter(text).filter_map(groups).collect()
     };
     // Quoted are scripts for another shell, whose variables count, and data, whose words do not.

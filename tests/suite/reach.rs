@@ -97,9 +97,7 @@ spec: {meshTLS: {identity: "spiffe://x/db", serverName: db.vm}, workloadIPs: [{i
 #[test]
 fn calls_in_recorded_installs_get_through() {
     let Some(folder) = crate::recordings::folder() else { return };
-    for name in
-        ["healthy-2.15", "healthy-2.17", "healthy-2.18", "healthy-2.18-ha", "healthy-2.19", "healthy-2.20"]
-    {
+    for name in ["healthy-2.15", "healthy-2.17", "healthy-2.18", "healthy-2.18-ha", "healthy-2.19", "healthy-2.20"] {
         let recording = folder.join(name);
         let output = run_on_dump("reach", &["shop/web", "shop/api:80"], recording.to_str().unwrap());
         let text = output.out;
@@ -158,10 +156,7 @@ fn a_call_is_walked_to_where_it_stops() {
     let partly = told_of("reach", &["shop/fornt-1", "shop/web:80"], &dump, "services");
     assert_eq!(partly.status, 4, "{}", partly.out);
     let said = partly.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        said.contains("not traced: the client is unknown unknown client the evidence has no pod"),
-        "{said}"
-    );
+    assert!(said.contains("not traced: the client is unknown unknown client the evidence has no pod"), "{said}");
     assert!(said.contains("did you mean shop/front-1?") && !said.contains("likely ok"), "{said}");
     let (status, text) = reached(&["shop/front-1", "example.com:443"]);
     assert_eq!((status, text.contains("outside the cluster")), (4, true), "{text}");
@@ -258,8 +253,7 @@ fn a_mirror_without_its_gateway_stops_the_call() {
 fn both_sides_are_asked_whether_a_port_is_opaque() {
     let (_, text) = reached_in(ELSEWHERE, &["shop/front-1", "shop/db:7000"]);
     assert!(
-        words(&text)
-            .contains("the client's proxy detects the protocol, the server's treats the port as opaque"),
+        words(&text).contains("the client's proxy detects the protocol, the server's treats the port as opaque"),
         "{text}"
     );
     let (_, text) = reached(&["shop/front-1", "shop/web:80"]);
@@ -374,11 +368,11 @@ fn pods_of_one_workload_with_other_settings_are_called_too() {
 /// One pod of the client has no proxy: its calls are not those of the other one.
 #[test]
 fn client_that_is_meshed_in_part_passes_a_part_of_the_calls() {
-    let spec = "spec: {containers: [{name: linkerd-proxy, image: p}, {name: app, image: app}]}\nstatus: {podIP: 10.0.0.51";
+    let spec =
+        "spec: {containers: [{name: linkerd-proxy, image: p}, {name: app, image: app}]}\nstatus: {podIP: 10.0.0.51";
     let plain = "spec: {containers: [{name: app, image: app}]}\nstatus: {podIP: 10.0.0.51";
-    let half = CHANGED
-        .replace("config.linkerd.io/default-inbound-policy: deny", "example.com/of: b")
-        .replace(spec, plain);
+    let half =
+        CHANGED.replace("config.linkerd.io/default-inbound-policy: deny", "example.com/of: b").replace(spec, plain);
     let (status, text) = reached_in(&half, &["shop/cart", "shop/cart:80"]);
     assert_eq!(status, 0, "{text}");
     assert!(words(&text).contains("without mTLS from 1 of 2 pods of the client"), "{text}");
@@ -403,17 +397,9 @@ fn a_headless_service_leads_to_the_port_of_the_pod_that_is_called() {
     assert!(words(&text).contains("default policy all-unauthenticated authorizes"), "{text}");
     // `targetPort` only applies to the address of a Service.
     let (status, text) = reached_in(SHAPES, &["shop/front-1", "shop/store-vip:80"]);
-    assert_eq!(
-        (status, text.contains("Server store of pod store-0 does not authorize")),
-        (1, true),
-        "{text}"
-    );
+    assert_eq!((status, text.contains("Server store of pod store-0 does not authorize")), (1, true), "{text}");
     let (status, text) = reached_in(SHAPES, &["shop/front-1", "shop/store:5000"]);
-    assert_eq!(
-        (status, words(&text).contains("Server store of pod store-0 does not authorize")),
-        (1, true),
-        "{text}"
-    );
+    assert_eq!((status, words(&text).contains("Server store of pod store-0 does not authorize")), (1, true), "{text}");
 }
 
 #[test]
@@ -612,16 +598,10 @@ fn endpoints_that_differ_pass_a_part_of_the_calls() {
     let (status, text) = reached_in(PARTS, &["shop/front-1", "shop/mix:80"]);
     let says = words(&text);
     assert_eq!(status, 1, "{text}");
-    assert!(
-        says.contains("1 of 2 endpoints (pod mix-1): Server mix of pod mix-1 does not authorize"),
-        "{text}"
-    );
+    assert!(says.contains("1 of 2 endpoints (pod mix-1): Server mix of pod mix-1 does not authorize"), "{text}");
     assert!(says.contains("some calls succeed, others fail"), "{text}");
     // Steps that pass are one row; verbose output has each.
-    assert!(
-        says.contains("ok client, service, routes") && !says.contains("pod mix-2 has no proxy"),
-        "{text}"
-    );
+    assert!(says.contains("ok client, service, routes") && !says.contains("pod mix-2 has no proxy"), "{text}");
     let (_, text) = reached_in(PARTS, &["shop/front-1", "shop/mix:80", "-v"]);
     assert!(words(&text).contains("pod mix-2 has no proxy"), "{text}");
     let (_, json) = reached_in(PARTS, &["shop/front-1", "shop/mix:80", "-o", "json"]);
@@ -669,11 +649,7 @@ fn traffic_in_which_the_server_speaks_first_needs_an_opaque_port() {
     assert_eq!(status, 0, "{text}");
     assert!(words(&text).contains("the call succeeds, unless the server speaks first"), "{text}");
     let (status, text) = reached_in(&open, &[&call[..], &["--traffic", "server-first"]].concat());
-    assert_eq!(
-        (status, words(&text).contains("closed without a byte after 10 seconds")),
-        (1, true),
-        "{text}"
-    );
+    assert_eq!((status, words(&text).contains("closed without a byte after 10 seconds")), (1, true), "{text}");
     let (status, text) = reached_in(&open, &[&call[..], &["--traffic", "http1"]].concat());
     assert_eq!((status, text.contains("unless")), (0, false), "{text}");
 }
@@ -783,7 +759,7 @@ fn restart_comes_after_the_repair_of_the_issuer() {
         assert!(said.contains(&order), "{text}");
         // A new proxy alone would not accept the control plane, which still has the old anchors.
         assert!(!text.contains("rollout restart") && !text.contains("linkerd inject"), "{text}");
-        assert!(said.contains("the call may fail: see control plane"), "{text}");
+        assert!(said.contains("the call may fail at: control plane"), "{text}");
         assert_eq!(output.status, 4, "{name}: {text}");
         let matrix = run_on_dump("reach", &["--matrix", "-n", "shop"], recording.to_str().unwrap());
         assert_eq!(matrix.status, 4, "{name}: {}", matrix.out);
@@ -799,11 +775,10 @@ fn undeclared_port_depends_on_the_release() {
     assert_eq!(older.status, 0, "{}", older.out);
     assert!(words(&older.out).contains("from edge-25.7.1 on, it is rejected"), "{}", older.out);
     // No container listens there, as far as they declare.
-    let nowhere =
-        run_on_dump("reach", &["shop/web", "shop/api:8081"], folder.join("healthy-2.18").to_str().unwrap());
+    let nowhere = run_on_dump("reach", &["shop/web", "shop/api:8081"], folder.join("healthy-2.18").to_str().unwrap());
     let said = words(&nowhere.out);
     assert_eq!(nowhere.status, 4, "{}", nowhere.out);
-    assert!(said.contains("the call may fail: see service"), "{}", nowhere.out);
+    assert!(said.contains("the call may fail at: service"), "{}", nowhere.out);
     assert!(said.contains("declares no port 8081, and no container of its pods does"), "{}", nowhere.out);
     for name in ["healthy-2.19", "healthy-2.20"] {
         let newer = run_on_dump("reach", &call, folder.join(name).to_str().unwrap());
@@ -824,10 +799,7 @@ fn default_deny_is_fixed_by_a_server() {
     let output = run_on_dump("reach", &["shop/web", "shop/api"], &dump);
     let text = output.out;
     assert_eq!(output.status, 1, "{text}");
-    assert!(
-        words(&text).contains("Create a Server for port 8080 and an AuthorizationPolicy for it"),
-        "{text}"
-    );
+    assert!(words(&text).contains("Create a Server for port 8080 and an AuthorizationPolicy for it"), "{text}");
     assert!(!text.contains("AuthorizationPolicy for default policy"), "{text}");
     // The printed manifest authorizes the client.
     let manifest: Vec<&str> = text
@@ -848,8 +820,7 @@ fn default_deny_is_fixed_by_a_server() {
 fn wide_matrix_has_a_legend() {
     let Some(folder) = crate::recordings::folder() else { return };
     let dump = folder.join("healthy-2.18");
-    let args =
-        ["reach", "--matrix", "-n", "linkerd", "--bundle", dump.to_str().unwrap(), "--complete", "all"];
+    let args = ["reach", "--matrix", "-n", "linkerd", "--bundle", dump.to_str().unwrap(), "--complete", "all"];
     let output = crate::binary::ran(crate::binary::meshdoctor(&args).env("COLUMNS", "80"));
     assert!(output.out.lines().any(|line| line.trim() == "1 = linkerd-dst:8086"), "{}", output.out);
     assert!(output.out.lines().all(|line| line.chars().count() <= 80), "{}", output.out);
@@ -959,9 +930,7 @@ fn ipv6_service_bypasses_proxies_without_ipv6() {
         move |objects: &mut Vec<Value>| {
             let service = service_of(objects, "api");
             service["spec"]["ipFamilies"] = serde_json::json!(["IPv6"]);
-            let pods = objects
-                .iter_mut()
-                .filter(|one| one["kind"] == "Pod" && one["metadata"]["namespace"] == "shop");
+            let pods = objects.iter_mut().filter(|one| one["kind"] == "Pod" && one["metadata"]["namespace"] == "shop");
             for pod in pods {
                 let init = pod["spec"]["initContainers"].as_array_mut().into_iter().flatten();
                 for container in init.filter(|one| one["name"] == "linkerd-init") {

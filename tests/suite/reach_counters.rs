@@ -87,11 +87,7 @@ fn growing_denials_contradict_a_policy_that_authorizes() {
     let denied = reached(&metrics(100, (4, FRONT), 0), &metrics(130, (41, FRONT), 0));
     assert_ne!(quiet.0, 1, "denials before the first read prove nothing: {}", quiet.1);
     assert_eq!(denied.0, 1, "{}", denied.1);
-    assert!(
-        denied.1.contains("but proxies denied 37 calls of this client within 30 seconds"),
-        "{}",
-        denied.1
-    );
+    assert!(denied.1.contains("but proxies denied 37 calls of this client within 30 seconds"), "{}", denied.1);
     assert!(denied.1.contains("linkerd diagnostics policy -n shop po/open-1 8090"), "{}", denied.1);
     // Another client may be denied for good reasons.
     let other = reached(&metrics(100, (4, "other"), 0), &metrics(130, (41, "other"), 0));
@@ -113,10 +109,7 @@ fn growing_denials_confirm_a_policy_that_denies() {
 fn connection_errors_contradict_reachable_endpoints() {
     let (status, text) = reached(&metrics(100, (0, FRONT), 1), &metrics(130, (0, FRONT), 4));
     assert_eq!(status, 1, "{text}");
-    assert!(
-        text.contains("counted failures of these calls within 30 seconds: connection errors (i/o)"),
-        "{text}"
-    );
+    assert!(text.contains("counted failures of these calls within 30 seconds: connection errors (i/o)"), "{text}");
     assert!(text.contains("connection errors (i/o): 3, for Service shop/open:80"), "{text}");
 }
 
@@ -163,12 +156,7 @@ fn counters_contradict_only_real_calls_that_failed() {
             let (without, with) = walks(&scenario, call);
             let counted = with.steps.iter().any(|step| step.counted);
             if counted != expects || all_served && without.outcome() != with.outcome() {
-                _ = writeln!(
-                    wrong,
-                    "{name}: {to}: counted {counted}, {:?} {:?}",
-                    without.outcome(),
-                    with.outcome()
-                );
+                _ = writeln!(wrong, "{name}: {to}: counted {counted}, {:?} {:?}", without.outcome(), with.outcome());
             }
             if expects {
                 found += 1;

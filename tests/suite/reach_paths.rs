@@ -159,8 +159,7 @@ fn proxy_with_settings_of_another_control_plane_stops_the_call() {
     let stops = "stops here control plane pod front-1: The proxy expects the policy controller";
     expects(run(&with_variable(&FRONT, name, &other), &duo), 1, stops);
     expects(run(&front, &with_variable(&DUO, name, &other)), 4, "unknown control plane pod duo-1");
-    let address =
-        ("LINKERD2_PROXY_IDENTITY_SVC_ADDR", "linkerd-identity-headless.mesh.svc.cluster.local.:8080");
+    let address = ("LINKERD2_PROXY_IDENTITY_SVC_ADDR", "linkerd-identity-headless.mesh.svc.cluster.local.:8080");
     let stops = "stops here control plane pod front-1: The proxy looks up identity";
     expects(run(&with_variable(&FRONT, address.0, address.1), &duo), 1, stops);
 }
@@ -269,11 +268,11 @@ spec: {containers: [{name: coredns, image: coredns}]}
 fn destination_without_permissions_stops_the_call_partly() {
     let base = std::fs::read_to_string("checks/bases/healthy.yaml").unwrap();
     let (_, text) = reached(&FRONT, &DUO, &format!("---\n{base}"));
-    assert!(!text.contains("lacks permission to watch"), "{text}");
+    assert!(!text.contains("may not watch"), "{text}");
     let role = "metadata: {name: linkerd-linkerd-destination";
     assert!(base.contains(role), "the role of destination");
     let renamed = base.replace(role, "metadata: {name: another");
-    expects(reached(&FRONT, &DUO, &format!("---\n{renamed}")), 1, "destination lacks permission to watch");
+    expects(reached(&FRONT, &DUO, &format!("---\n{renamed}")), 1, "destination may not watch");
 }
 
 #[test]
@@ -285,8 +284,7 @@ fn admin_network_policies_are_evaluated() {
     let passed = policy.replace("action: Deny", "action: Pass");
     let (_, text) = reached(&FRONT, &DUO, &passed);
     assert!(!text.contains("denies the call"), "{text}");
-    let baseline =
-        policy.replace("AdminNetworkPolicy", "BaselineAdminNetworkPolicy").replace("priority: 1, ", "");
+    let baseline = policy.replace("AdminNetworkPolicy", "BaselineAdminNetworkPolicy").replace("priority: 1, ", "");
     expects(reached(&FRONT, &DUO, &baseline), 1, "BaselineAdminNetworkPolicy np applies");
 }
 
@@ -294,11 +292,7 @@ fn admin_network_policies_are_evaluated() {
 fn policies_of_calicos_api_server_are_evaluated() {
     let policy = "---\napiVersion: projectcalico.org/v3\nkind: GlobalNetworkPolicy\nmetadata: {name: np}\nspec: \
                   {selector: app == 'duo', types: [Ingress], ingress: [{action: Deny}]}\n";
-    expects(
-        reached(&FRONT, &DUO, policy),
-        1,
-        "Calico's GlobalNetworkPolicy np applies to traffic to pod duo-1",
-    );
+    expects(reached(&FRONT, &DUO, policy), 1, "Calico's GlobalNetworkPolicy np applies to traffic to pod duo-1");
 }
 
 /// A Server without an authorization for the pods of `duo`.
@@ -389,11 +383,8 @@ fn missing_destination_is_described_by_the_chart() {
     let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: linkerd-config, namespace: linkerd}\ndata: {values: \
                   \"clusterNetworks: 10.0.0.0/8\\nproxy: {defaultInboundPolicy: deny}\\n\"}\n";
     let (front, duo) = (End { control_plane: "mesh", ..FRONT }, End { control_plane: "mesh", ..DUO });
-    let pods = format!(
-        "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web-1,{rest}{ENDS}{}{}",
-        front.pod(),
-        duo.pod()
-    );
+    let pods =
+        format!("---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web-1,{rest}{ENDS}{}{}", front.pod(), duo.pod());
     let of = |config: &str, command: &str, words: &[&str]| {
         let folder = tempfile::tempdir().unwrap();
         let objects = format!("{identity}{config}{pods}").replace("namespace: linkerd", "namespace: mesh");

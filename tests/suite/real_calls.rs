@@ -21,12 +21,7 @@ use crate::skip::{Need, skipped};
 const DIFFERENT: &[(&str, &str, Outcome, &str)] = &[
     ("4143-drop", "", Outcome::Passes, "packets were dropped by hand, without a NetworkPolicy"),
     ("4143-reject", "", Outcome::Passes, "packets were dropped by hand, without a NetworkPolicy"),
-    (
-        "one-endpoint-unreachable",
-        "",
-        Outcome::Passes,
-        "packets were dropped by hand, without a NetworkPolicy",
-    ),
+    ("one-endpoint-unreachable", "", Outcome::Passes, "packets were dropped by hand, without a NetworkPolicy"),
     (
         "anchors-disjoint",
         "raw.legacy.svc.cluster.local:80/",
@@ -171,8 +166,7 @@ fn walks(scenario: &Path, truth: &Value, calls: &[Calls]) -> Vec<(Walk, Walk)> {
         let outbound = OutboundEvidence::read(cluster, knowledge).map_err(|(why, _)| why).unwrap();
         Mesh::new(policy, outbound, cluster, knowledge, meshdoctor::command::Connection::default(), traffic)
     };
-    let known =
-        [Traffic::Http1, Traffic::ClientFirst, Traffic::ServerFirst].map(|one| (one, mesh(Some(one))));
+    let known = [Traffic::Http1, Traffic::ClientFirst, Traffic::ServerFirst].map(|one| (one, mesh(Some(one))));
     let unknown = mesh(None);
     let walk = |call: &Calls| {
         let (_, mesh) = known.iter().find(|(traffic, _)| *traffic == call.traffic).unwrap();
@@ -220,30 +214,17 @@ fn reach_agrees_with_real_calls() {
                     _ = writeln!(table, "  {who}: {real:?}, reach {said:?}: {}", DIFFERENT[at].3);
                 }
                 None => {
-                    _ = write!(
-                        wrong,
-                        "{who}: {real:?}, reach {said:?}\n      {:?}\n{}",
-                        call.outcomes,
-                        steps(&walk)
-                    );
+                    _ = write!(wrong, "{who}: {real:?}, reach {said:?}\n      {:?}\n{}", call.outcomes, steps(&walk));
                 }
             }
             // Without known traffic, a failure must be reported as a condition.
-            if said > untold.outcome()
-                && untold.outcome() == Outcome::Passes
-                && untold.conditions().is_empty()
-            {
-                _ = write!(
-                    wrong,
-                    "{who}: without --traffic it gets through without a condition\n{}",
-                    steps(&untold)
-                );
+            if said > untold.outcome() && untold.outcome() == Outcome::Passes && untold.conditions().is_empty() {
+                _ = write!(wrong, "{who}: without --traffic it gets through without a condition\n{}", steps(&untold));
             }
         }
     }
     let unused = DIFFERENT.iter().zip(&used).filter(|(_, used)| !**used);
-    unused
-        .for_each(|((name, to, ..), _)| _ = writeln!(wrong, "{name} {to}: listed as different, and is not"));
+    unused.for_each(|((name, to, ..), _)| _ = writeln!(wrong, "{name} {to}: listed as different, and is not"));
     println!("calls that agree: {agree}; different, as listed:\n{table}");
     assert!(wrong.is_empty(), "{wrong}");
 }

@@ -64,19 +64,14 @@ const FAILURES: &[(&str, &[&str])] = &[
     ("control-plane-mixed", &["warning control-plane-mixed-versions Deployment linkerd/linkerd-identity"]),
     ("cli-newer-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),
     ("cli-older-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),
-    (
-        "inject-as-label",
-        &["warning annotation-as-label Service lab/x", "warning annotation-misplaced Service lab/x"],
-    ),
+    ("inject-as-label", &["warning annotation-as-label Service lab/x", "warning annotation-misplaced Service lab/x"]),
     ("nothing-installed", &["error control-plane-missing Namespace linkerd"]),
     ("destination-scaled-to-zero", &["error control-plane-not-ready Deployment linkerd/linkerd-destination"]),
     ("destination-unschedulable", &["error control-plane-not-ready Deployment linkerd/linkerd-destination"]),
     ("policy-container-crashing", &["error control-plane-not-ready Deployment linkerd/linkerd-destination"]),
     (
         "injector-webhook-missing",
-        &[
-            "error injector-webhook-missing MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
-        ],
+        &["error injector-webhook-missing MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config"],
     ),
     (
         "injector-cert-foreign-ca",
@@ -125,10 +120,7 @@ const FAILURES: &[(&str, &[&str])] = &[
             "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
         ],
     ),
-    (
-        "injector-cert-expired",
-        &["error webhook-certificate-expired Secret linkerd/linkerd-proxy-injector-k8s-tls"],
-    ),
+    ("injector-cert-expired", &["error webhook-certificate-expired Secret linkerd/linkerd-proxy-injector-k8s-tls"]),
     (
         "issuer-expired",
         &[
@@ -228,10 +220,7 @@ pub fn folder() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    skipped(
-        Need::Recordings,
-        &format!("no recorded clusters in {} (set MESHDOCTOR_RECORDINGS)", folder.display()),
-    );
+    skipped(Need::Recordings, &format!("no recorded clusters in {} (set MESHDOCTOR_RECORDINGS)", folder.display()));
     None
 }
 
@@ -289,8 +278,7 @@ fn describe(finding: &Finding, report: &Report) -> String {
         1 => String::new(),
         many => format!(" and {} more", many - 1),
     };
-    let cause =
-        |print: &Fingerprint| report.findings.iter().find(|f| f.fingerprint() == *print).unwrap().check;
+    let cause = |print: &Fingerprint| report.findings.iter().find(|f| f.fingerprint() == *print).unwrap().check;
     let causes: Vec<&str> = finding.caused_by.iter().map(cause).collect();
     let by = if causes.is_empty() { String::new() } else { format!(" <- {}", causes.join(", ")) };
     format!("{} {} {subject}{others}{by}", finding.severity, finding.check)
@@ -317,16 +305,11 @@ fn real_installs_are_silent() {
         let report = report(&memory(&recording));
         let known = NOT_ALL_WELL.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, alarms)| alarms);
         let alarms = alarms(&report);
-        wrong.extend(
-            known.iter().filter(|k| !alarms.iter().any(|a| a == *k)).map(|k| format!("{name}: no {k}")),
-        );
-        wrong.extend(
-            alarms.iter().filter(|a| !known.contains(&a.as_str())).map(|alarm| format!("{name}: {alarm}")),
-        );
+        wrong.extend(known.iter().filter(|k| !alarms.iter().any(|a| a == *k)).map(|k| format!("{name}: no {k}")));
+        wrong.extend(alarms.iter().filter(|a| !known.contains(&a.as_str())).map(|alarm| format!("{name}: {alarm}")));
         // Recordings have neither node evidence nor opt-in evidence; everything else is recorded.
         for gap in &report.coverage.gaps {
-            let recorded =
-                !matches!(gap.missing.request.item, Item::List(kind) if NOT_RECORDED.contains(&kind));
+            let recorded = !matches!(gap.missing.request.item, Item::List(kind) if NOT_RECORDED.contains(&kind));
             if gap.missing.was_asked_for() && recorded {
                 wrong.push(format!("{name}: not judged: {} ({})", gap.missing, gap.checks.join(", ")));
             }
@@ -374,8 +357,7 @@ fn what_is_saved_of_an_object_is_what_its_tree_would_be_saved_as() {
             let mut tree: Value = serde_json::from_str(object.get()).unwrap();
             let kind = tree["kind"].as_str().unwrap().to_owned();
             let touched = redact::object(&kind, rule_of(&kind), &mut tree).touched();
-            let passed =
-                Sanitized::read(&kind, rule_of(&kind), object.get().as_bytes(), None, false).unwrap();
+            let passed = Sanitized::read(&kind, rule_of(&kind), object.get().as_bytes(), None, false).unwrap();
             assert_eq!(passed.object.value().unwrap(), tree);
             assert_eq!(passed.touched, touched, "{tree}");
             seen += 1;

@@ -181,12 +181,8 @@ fn begins(report: &Report) -> Vec<String> {
     let later = report.findings.iter().filter(|finding| finding.when == When::AfterUpgrade);
     later
         .map(|finding| {
-            let of: Vec<&str> = finding
-                .parameters
-                .iter()
-                .map(String::as_str)
-                .filter(|it| *it != "after the upgrade")
-                .collect();
+            let of: Vec<&str> =
+                finding.parameters.iter().map(String::as_str).filter(|it| *it != "after the upgrade").collect();
             format!("{} {} {}", finding.severity, finding.check, of.join(" ")).trim_end().to_owned()
         })
         .collect()
@@ -253,8 +249,7 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
     std::fs::write(&path, meshed).unwrap();
     let path = path.to_str().unwrap();
     let run = |words: &[&str]| -> (i32, serde_json::Value) {
-        let words =
-            [&["check", "--manifests", path, "-o", "json", "--kubernetes-version", "1.34"], words].concat();
+        let words = [&["check", "--manifests", path, "-o", "json", "--kubernetes-version", "1.34"], words].concat();
         let output = ran(meshdoctor(&words));
         (output.status, output.document())
     };
@@ -265,11 +260,7 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
     };
     for from in [&["--linkerd-version", "2.19"][..], &["--from", "edge-25.10.7"], &["--from", "2.19"]] {
         let (status, document) = run(&[&["--to", "2.20"], from].concat());
-        assert_eq!(
-            (status, brings(&document)),
-            (0, vec!["annotation-not-in-release".to_owned()]),
-            "{document:#}"
-        );
+        assert_eq!((status, brings(&document)), (0, vec!["annotation-not-in-release".to_owned()]), "{document:#}");
         let (_, document) = run(&[&["--to", "edge-25.11.2"], from].concat());
         assert_eq!(brings(&document), ["upgrade-target-not-recommended"], "{document:#}");
     }
@@ -278,8 +269,7 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
         ("table", "UPGRADE to 2.20 (edge-26.6.3), on Kubernetes 1.35 by then:"),
         ("plan", "on Kubernetes 1.35; the steps below do not upgrade Kubernetes."),
     ] {
-        let words =
-            ["check", "--manifests", path, "--from", "2.19", "--to", "2.20", "--to-kubernetes", "1.35"];
+        let words = ["check", "--manifests", path, "--from", "2.19", "--to", "2.20", "--to-kubernetes", "1.35"];
         let output = meshdoctor(&[&words[..], &["-o", form]].concat()).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains(said), "{text}");
@@ -288,8 +278,5 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
     let output = ran(meshdoctor(&["check", "--manifests", path, "--to", "2.20"]));
     assert_eq!(output.status, 2);
     let error = output.err;
-    assert!(
-        error.contains("the current Linkerd release is unknown") && error.contains("--linkerd-version"),
-        "{error}"
-    );
+    assert!(error.contains("the current Linkerd release is unknown") && error.contains("--linkerd-version"), "{error}");
 }

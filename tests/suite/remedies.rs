@@ -117,11 +117,10 @@ fn outcome(check: &'static Check, case: &Case) -> Outcome {
     let (mut set, mut open, mut changes) = (begin.clone(), None, false);
     for step in plan.steps.iter().filter(|step| !step.step.is_conditional()) {
         let Some(command) = &step.step.command else { continue };
-        let applied =
-            kubectl::actions(&command.to_string()).map_err(|why| why.to_string()).and_then(|actions| {
-                changes |= actions.iter().any(|action| *action != Action::Observe);
-                actions.iter().try_fold(set.clone(), |set, action| overlay.apply(&set, action))
-            });
+        let applied = kubectl::actions(&command.to_string()).map_err(|why| why.to_string()).and_then(|actions| {
+            changes |= actions.iter().any(|action| *action != Action::Observe);
+            actions.iter().try_fold(set.clone(), |set, action| overlay.apply(&set, action))
+        });
         match applied {
             Ok(changed) => set = changed,
             Err(why) => open = open.or(Some(why)),
@@ -170,8 +169,7 @@ fn shape(check: &'static Check, scene: &Scene) -> Vec<String> {
     for (at, step) in plan.steps.iter().enumerate() {
         let text = step.step.command.as_ref().map(ToString::to_string).unwrap_or_default();
         let is_kept = |word: &&str| {
-            word.starts_with('-')
-                || word.chars().all(|letter| letter.is_ascii_lowercase() || "|&".contains(letter))
+            word.starts_with('-') || word.chars().all(|letter| letter.is_ascii_lowercase() || "|&".contains(letter))
         };
         words.push(format!("{at} {:?}", step.step.applies));
         words.extend(text.split_whitespace().filter(is_kept).map(str::to_owned));
@@ -255,9 +253,7 @@ fn class(proofs: &[CaseProof]) -> Option<Proves> {
         (0, 0, _) => None,
         (_, 0, 0) => Some(Proves::Runs),
         (0, _, 0) => Some(Proves::Overlay),
-        (runs, overlay, open) => {
-            Some(Proves::Several { runs, overlay, open, reason: reasons(best.into_iter()) })
-        }
+        (runs, overlay, open) => Some(Proves::Several { runs, overlay, open, reason: reasons(best.into_iter()) }),
     }
 }
 
@@ -343,9 +339,7 @@ fn page(all: &BTreeMap<&str, (Proves, Vec<CaseProof>)>) -> String {
         all.len(),
         all.len() - runs - overlay - several
     );
-    text.push_str(
-        "| check | class | cases | run | same | judged | the others |\n|---|---|---|---|---|---|---|\n",
-    );
+    text.push_str("| check | class | cases | run | same | judged | the others |\n|---|---|---|---|---|---|---|\n");
     for (check, (claim, proofs)) in all {
         let open = reasons(proofs.iter().map(|(_, proof)| proof));
         let (class, others) = match claim {

@@ -78,15 +78,9 @@ fn people_read_these() {
         golden::check(&format!("tests/suite/golden/{name}.yaml"), &render::yaml::report(&report));
     }
     let look = Look { verbose: true, ..Look::plain(100) };
-    golden::check(
-        "tests/suite/golden/bad-night.verbose.txt",
-        &render::table::report(&samples::bad_night(), look),
-    );
+    golden::check("tests/suite/golden/bad-night.verbose.txt", &render::table::report(&samples::bad_night(), look));
     let look = Look { colour: true, ..Look::plain(80) };
-    golden::check(
-        "tests/suite/golden/bad-night.colour.txt",
-        &render::table::report(&samples::bad_night(), look),
-    );
+    golden::check("tests/suite/golden/bad-night.colour.txt", &render::table::report(&samples::bad_night(), look));
 }
 
 /// The text next to a label, or the whole line.
@@ -143,8 +137,7 @@ fn lines_fit_the_terminal_and_commands_stay_whole() {
                 assert!(whole, "{name} at {width} columns: {line}");
             }
             let combined = report.findings.iter().flat_map(|finding| &finding.remedy.steps);
-            let combined =
-                combined.filter(|step| step.chart.is_some()).filter_map(|step| step.command.as_ref());
+            let combined = combined.filter(|step| step.chart.is_some()).filter_map(|step| step.command.as_ref());
             let combined: Vec<String> = combined.flat_map(|command| command.rendered()).collect();
             for command in commands.iter().filter(|command| !combined.contains(command)) {
                 let whole = |line: &str| line.trim_start().ends_with(command.trim());
@@ -204,14 +197,12 @@ fn nothing_is_lost_between_the_folds() {
             let place = if is_counted { &verbose } else { &text };
             assert!(place.contains(finding.check), "{name}: {} is not mentioned", finding.check);
         }
-        let mentioned =
-            render::table::report(report, Look { verbose: true, coverage: true, ..Look::plain(120) });
+        let mentioned = render::table::report(report, Look { verbose: true, coverage: true, ..Look::plain(120) });
         for check in report.checks.iter().filter(|check| !check.gaps.is_empty()) {
             assert!(mentioned.contains(check.id), "{name}: {} is not listed as not checked", check.id);
         }
         let short = render::short::report(report);
-        let lines =
-            short.lines().filter(|line| ["error ", "warning ", "info "].iter().any(|s| line.starts_with(s)));
+        let lines = short.lines().filter(|line| ["error ", "warning ", "info "].iter().any(|s| line.starts_with(s)));
         assert_eq!(lines.count(), report.findings.len(), "{name}: one line for each finding");
     }
 }
@@ -277,9 +268,7 @@ fn a_live_cluster_is_not_sent_to_collect_for_the_version_of_the_command() {
 fn the_result_names_the_gap_that_decides() {
     let result = render::table::result_line(&samples::dump());
     assert!(
-        result.contains("exit 4: ")
-            && result.contains(". To check this: ")
-            && result.contains("the dump may lack"),
+        result.contains("exit 4: ") && result.contains(". To check this: ") && result.contains("the dump may lack"),
         "{result}"
     );
     let result = render::table::result_line(&samples::bad_night());
@@ -382,8 +371,7 @@ fn reports_of_earlier_releases_are_still_read() {
         assert_eq!(document.tool.version, name.trim_end_matches(".json"), "{name}");
         // One word has changed since: `unknown` is now written as `not-checked`, with the same meaning.
         let today: Value =
-            serde_json::from_str(&text.replace(r#""outcome": "unknown""#, r#""outcome": "not-checked""#))
-                .unwrap();
+            serde_json::from_str(&text.replace(r#""outcome": "unknown""#, r#""outcome": "not-checked""#)).unwrap();
         assert_eq!(serde_json::to_value(&document).unwrap(), today, "{name}: nothing is lost in reading");
         read += 1;
     }
@@ -442,8 +430,7 @@ fn what_programs_ask_is_in_the_document() {
     let references = findings.iter().flat_map(|finding| finding["evidence"].as_array().unwrap());
     let pods = references.filter(|evidence| evidence["reference"]["kind"] == "Pod");
     assert!(
-        pods.into_iter()
-            .all(|pod| pod["reference"]["name"].is_string() && pod["reference"]["namespace"].is_string())
+        pods.into_iter().all(|pod| pod["reference"]["name"].is_string() && pod["reference"]["namespace"].is_string())
     );
     // .subject.cluster.uid
     assert!(value["subject"]["cluster"]["uid"].is_string());
@@ -490,11 +477,7 @@ fn the_list_and_the_pages_fit_the_terminal() {
             let prose = page.split("\nExample:").next().unwrap();
             for line in prose.lines().filter(|line| line.chars().count() > width) {
                 let is_code = line.starts_with("    ");
-                assert!(
-                    is_one_word(line) || is_code || line.contains('|'),
-                    "{} at {width}: {line}",
-                    check.id
-                );
+                assert!(is_one_word(line) || is_code || line.contains('|'), "{} at {width}: {line}", check.id);
             }
         }
     }

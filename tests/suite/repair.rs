@@ -36,9 +36,8 @@ fn out_of_order(report: &Report) -> (usize, Vec<String>) {
         return (0, Vec::new());
     };
     let roots = report.findings.iter().enumerate().filter(|(_, finding)| finding.caused_by.is_empty());
-    let first = roots.filter(|(_, finding)| {
-        finding.severity == Severity::Error && BEFORE_RESTARTS.contains(&finding.check)
-    });
+    let first =
+        roots.filter(|(_, finding)| finding.severity == Severity::Error && BEFORE_RESTARTS.contains(&finding.check));
     let mut wrong = Vec::new();
     let mut met = 0;
     for (at, finding) in first {
@@ -106,12 +105,13 @@ fn error_does_not_wait_for_steps_of_a_warning() {
         };
         assert_eq!(count("linkerd inject --manual"), 1, "{name}:\n{text}");
         let is_error = |number: &usize| {
-            report.repair.findings.iter().any(|(&at, planned)| {
-                planned.number == *number && report.findings[at].severity == Severity::Error
-            })
+            report
+                .repair
+                .findings
+                .iter()
+                .any(|(&at, planned)| planned.number == *number && report.findings[at].severity == Severity::Error)
         };
-        let urgent: Vec<bool> =
-            report.repair.steps.iter().map(|step| step.repairs.iter().any(is_error)).collect();
+        let urgent: Vec<bool> = report.repair.steps.iter().map(|step| step.repairs.iter().any(is_error)).collect();
         let is_first = urgent[0] && urgent.is_sorted_by(|one, next| one >= next);
         assert!(is_first, "{name}: {urgent:?}\n{text}");
     }

@@ -16,8 +16,7 @@ fn labelled(name: &str) -> String {
 
 /// The exit status, the report in JSON, and standard error.
 fn checked(paths: &[&Path]) -> (i32, serde_json::Value, String) {
-    let mut arguments =
-        vec!["check", "--linkerd-version", "2.19", "--kubernetes-version", "1.33", "-o", "json"];
+    let mut arguments = vec!["check", "--linkerd-version", "2.19", "--kubernetes-version", "1.33", "-o", "json"];
     for path in paths {
         arguments.extend(["--manifests", path.to_str().unwrap()]);
     }
@@ -30,8 +29,7 @@ fn checked(paths: &[&Path]) -> (i32, serde_json::Value, String) {
 fn found(report: &serde_json::Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     let subjects = findings.flat_map(|finding| finding["subjects"].as_array().unwrap());
-    let mut names: Vec<String> =
-        subjects.filter_map(|subject| Some(subject["name"].as_str()?.to_owned())).collect();
+    let mut names: Vec<String> = subjects.filter_map(|subject| Some(subject["name"].as_str()?.to_owned())).collect();
     names.sort();
     names.dedup();
     names
@@ -47,21 +45,13 @@ fn what_cannot_be_applied_as_it_is_is_set_aside_and_said() {
     write(root, "chart/templates/web.yaml", labelled("\"{{ .Release.Name }}\""));
     write(root, "chart/templates/if.yaml", "{{- if .Values.a }}\nkind: Pod\n{{- end }}\n");
     write(root, "chart/templates/plain.yaml", labelled("of-chart"));
-    write(
-        root,
-        "base/kustomization.yaml",
-        "namespace: a\nresources: [app.yaml]\npatches: [{path: patch.yaml}]\n",
-    );
+    write(root, "base/kustomization.yaml", "namespace: a\nresources: [app.yaml]\npatches: [{path: patch.yaml}]\n");
     write(root, "base/app.yaml", labelled("base"));
     write(root, "base/patch.yaml", labelled("patch"));
     write(root, "jinja.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: {{ name }}}\n");
     write(root, "flux.yaml", labelled("\"web-${REGION}\""));
     write(root, "flow.yaml", labelled("web-${REGION}"));
-    write(
-        root,
-        "count.yaml",
-        labelled("count").replace("spec:\n  sel", "spec:\n  replicas: ${REPLICAS}\n  sel"),
-    );
+    write(root, "count.yaml", labelled("count").replace("spec:\n  sel", "spec:\n  replicas: ${REPLICAS}\n  sel"));
     write(
         root,
         "value.yaml",
@@ -76,12 +66,8 @@ fn what_cannot_be_applied_as_it_is_is_set_aside_and_said() {
     let (status, report, said) = checked(&[root]);
     assert_eq!(status, 0, "{said}");
     assert_eq!(found(&report), ["base", "of-chart", "web"], "{report:#}");
-    let aside: Vec<&str> = report["coverage"]["setAside"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|what| what.as_str().unwrap())
-        .collect();
+    let aside: Vec<&str> =
+        report["coverage"]["setAside"].as_array().unwrap().iter().map(|what| what.as_str().unwrap()).collect();
     let expected = [
         "2 unrendered Helm templates in",
         "2 unrendered templates at",
@@ -94,10 +80,7 @@ fn what_cannot_be_applied_as_it_is_is_set_aside_and_said() {
         assert!(what.starts_with(begins), "{what}");
         assert!(said.contains(&format!("not checked: {what}")), "{said}");
     }
-    assert!(
-        aside[0].contains("/chart: use helm template DIR") && aside[1].contains("/jinja.yaml:3: "),
-        "{aside:#?}"
-    );
+    assert!(aside[0].contains("/chart: use helm template DIR") && aside[1].contains("/jinja.yaml:3: "), "{aside:#?}");
     assert!(aside[2].contains("/base: use kustomize build DIR"), "{aside:#?}");
     // Without any other input nothing was evaluated, and the error gives the reason.
     let alone = root.join("jinja.yaml");
@@ -134,7 +117,10 @@ fn files_of_other_tools_are_passed_over_and_broken_manifests_are_not() {
     write(root, "typed.yaml", format!("---\n{}", labelled("typed").replace("app: web, l", "app: true, l")));
     let (status, _, said) = checked(&[root]);
     assert!(
-        status == 1 && said.contains("Deployment shop/typed: spec.template.metadata.labels[app] is a boolean: put its value in quotes"),
+        status == 1
+            && said.contains(
+                "Deployment shop/typed: spec.template.metadata.labels[app] is a boolean: put its value in quotes"
+            ),
         "{said}"
     );
 }
@@ -144,14 +130,14 @@ fn annotation_of_another_tool_that_is_not_text_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let text = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  namespace: shop\n  annotations:\n    example.com/port: 8080\n";
     write(folder.path(), "web.yaml", text);
-    let expected = "web.yaml:7: Service shop/web: metadata.annotations[example.com/port] is a number: put its value in quotes";
+    let expected =
+        "web.yaml:7: Service shop/web: metadata.annotations[example.com/port] is a number: put its value in quotes";
     let (status, _, said) = checked(&[folder.path()]);
     assert!(status == 1 && said.contains(expected), "{status} {said}");
     // As a dump, it is named with the line of its object.
     let file = folder.path().join("web.yaml");
     let dump = ran(meshdoctor(&["check", "--no-config", "--bundle", file.to_str().unwrap()]));
-    let named =
-        "Service shop/web: metadata.annotations[example.com/port] is a number: put its value in quotes";
+    let named = "Service shop/web: metadata.annotations[example.com/port] is a number: put its value in quotes";
     assert!(dump.err.contains(named), "{} {}", dump.err, dump.out);
 }
 

@@ -18,8 +18,7 @@ const NEW_PODS: [&str; 3] = ["cni-object-missing", "issuer-expired", "viz-tap-no
 /// Every line that the remedies of a check print.
 fn lines(report: &Report, check: &str) -> Vec<String> {
     let own = report.findings.iter().filter(|finding| finding.check == check);
-    let commands =
-        own.flat_map(|finding| finding.remedy.steps.iter().filter_map(|step| step.command.as_ref()));
+    let commands = own.flat_map(|finding| finding.remedy.steps.iter().filter_map(|step| step.command.as_ref()));
     commands.flat_map(|command| command.rendered()).collect()
 }
 
@@ -62,11 +61,7 @@ fn no_restart_is_printed_for_a_proxy_in_the_pod_template() {
                         && namespace != "linkerd"
                 };
                 if let Some((namespace, target)) = manual.iter().find(restarts) {
-                    wrong.push(format!(
-                        "{}: {}: {namespace} {target}: {line}",
-                        path.display(),
-                        finding.check
-                    ));
+                    wrong.push(format!("{}: {}: {namespace} {target}: {line}", path.display(), finding.check));
                 }
             }
         }
@@ -190,14 +185,8 @@ fn the_plan_follows_link_controllers_to_the_chart() {
         }))
         .unwrap();
     let plan = plan_of(&memory, "2.19");
-    assert!(
-        plan.contains("linkerd multicluster install --set 'controllers[0].link.ref.name=east'"),
-        "{plan}"
-    );
-    assert!(
-        plan.contains("kubectl -n linkerd-multicluster rollout restart deployment/controller-east\n"),
-        "{plan}"
-    );
+    assert!(plan.contains("linkerd multicluster install --set 'controllers[0].link.ref.name=east'"), "{plan}");
+    assert!(plan.contains("kubectl -n linkerd-multicluster rollout restart deployment/controller-east\n"), "{plan}");
     assert!(!plan.contains("rollout restart deployment/linkerd-service-mirror-east"), "{plan}");
     // Mirroring continues: the successor runs before the link is created again and the old controller is removed.
     let at = |text: &str| plan.find(text).unwrap_or_else(|| panic!("{text} is missing in {plan}"));
@@ -218,10 +207,7 @@ fn the_plan_upgrades_controllers_of_the_chart() {
     let mut memory = memory(&folder.join("healthy-2.18-multicluster"));
     add_controller(&mut memory, "controller-east", "controller");
     let plan = plan_of(&memory, "2.19");
-    assert!(
-        plan.contains("linkerd multicluster install --set 'controllers[0].link.ref.name=east'"),
-        "{plan}"
-    );
+    assert!(plan.contains("linkerd multicluster install --set 'controllers[0].link.ref.name=east'"), "{plan}");
     assert!(plan.contains("multicluster link-gen --cluster-name"), "{plan}");
     assert!(!plan.contains("unlink --only-controller"), "{plan}");
 }
@@ -247,9 +233,7 @@ fn the_gate_before_the_extensions_leaves_out_their_link_definition() {
 #[test]
 fn no_upgrade_is_printed_without_stored_values() {
     let Some(folder) = folder() else { return };
-    for recording in
-        ["clusterrole-missing", "injector-webhook-missing", "issuer-expired", "networks-without-pods"]
-    {
+    for recording in ["clusterrole-missing", "injector-webhook-missing", "issuer-expired", "networks-without-pods"] {
         let mut memory = memory(&folder.join(recording));
         let report = report_on(&memory, &Settings::default());
         let upgrades = |report: &Report| -> Vec<String> {
@@ -258,11 +242,7 @@ fn no_upgrade_is_printed_without_stored_values() {
             lines.filter(|line| line.contains("linkerd upgrade") && !line.contains("--crds")).collect()
         };
         assert!(!upgrades(&report).is_empty(), "{recording}");
-        memory
-            .objects
-            .entry(Kind::Secret)
-            .or_default()
-            .retain(|held| held.name != "linkerd-config-overrides");
+        memory.objects.entry(Kind::Secret).or_default().retain(|held| held.name != "linkerd-config-overrides");
         let report = report_on(&memory, &Settings::default());
         assert_eq!(upgrades(&report), Vec::<String>::new(), "{recording}");
         let steps = report.repair.steps.iter().filter_map(|step| step.step.command.as_ref());
@@ -282,8 +262,7 @@ fn no_upgrade_is_forced_after_the_restart_of_stale_proxies() {
     let report = report_on(&memory, &Settings::default());
     let forced = lines(&report, "validator-webhook-missing");
     assert!(forced.iter().any(|line| line.contains("--force")), "{forced:?}");
-    let steps: Vec<String> =
-        report.repair.steps.iter().map(|step| format!("{:?}", step.step.command)).collect();
+    let steps: Vec<String> = report.repair.steps.iter().map(|step| format!("{:?}", step.step.command)).collect();
     assert!(steps.iter().any(|step| step.contains("restart") || step.contains("inject")), "{steps:#?}");
     let planned = report.repair.steps.iter().filter_map(|step| step.step.command.as_ref());
     let planned: Vec<String> = planned.flat_map(|command| command.rendered()).collect();
@@ -311,8 +290,7 @@ fn a_restart_names_the_quota_that_refuses_its_pods() {
         "spec": {"hard": {"limits.cpu": "100"}}, "status": {"hard": {"limits.cpu": "100"}, "used": {"limits.cpu": "0"}}});
     let range = json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "defaults"},
         "spec": {"limits": [{"type": "Container", "default": {"cpu": "100m"}}]}});
-    let refused =
-        "The API server refuses new pods, whose containers do not state an amount that a quota requires";
+    let refused = "The API server refuses new pods, whose containers do not state an amount that a quota requires";
     assert!(text(std::slice::from_ref(&quota)).contains(refused));
     assert!(!text(&[quota, range]).contains("API server refuses"));
     assert!(!text(&[]).contains("API server refuses"));

@@ -30,8 +30,7 @@ fn routes_that_nobody_applied_are_told_what_the_policy_controller_would_say() {
     let alone = ["check", "--manifests", &shown, "--linkerd-version", "2.18", "-o", "short"];
     let said = check_output(&[&alone[..], &only].concat(), 4);
     assert!(!said.contains("shop/lost"), "{said}");
-    let headless =
-        "apiVersion: v1\nkind: Service\nmetadata: {name: wbe, namespace: shop}\nspec: {clusterIP: None}\n";
+    let headless = "apiVersion: v1\nkind: Service\nmetadata: {name: wbe, namespace: shop}\nspec: {clusterIP: None}\n";
     let headless = written(folder.path(), "service.yaml", headless).display().to_string();
     let said = check_output(&[&alone[..], &only, &["--manifests", &headless]].concat(), 0);
     assert!(said.contains("warning route-not-accepted HTTPRoute shop/lost"), "{said}");
@@ -118,8 +117,7 @@ spec: {parentRefs: [{group: "", kind: Service, name: api, port: 80}], rules: [{b
     let idle = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: idle, namespace: shop}\n";
     let said = |set: &str, more: &[&str], exit: i32| -> Vec<(String, String)> {
         let set = written(folder.path(), "set.yaml", set).display().to_string();
-        let all =
-            ["check", "--bundle", &dump, "--complete", "all", "--only", "route-not-accepted", "-o", "json"];
+        let all = ["check", "--bundle", &dump, "--complete", "all", "--only", "route-not-accepted", "-o", "json"];
         let text = check_output(&[&all[..], &["--with", &set], more].concat(), exit);
         let document: Value = serde_json::from_str(&text).unwrap();
         let findings = document["findings"].as_array().unwrap().iter();

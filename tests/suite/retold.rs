@@ -50,10 +50,7 @@ fn replace_word(text: &str, old: &str, new: &str) -> String {
 fn shifted(text: &str, seconds: i64) -> String {
     const SHAPE: &str = "0000-00-00T00:00:00Z";
     let is_time = |piece: &str| {
-        piece
-            .chars()
-            .zip(SHAPE.chars())
-            .all(|(c, shape)| if shape == '0' { c.is_ascii_digit() } else { c == shape })
+        piece.chars().zip(SHAPE.chars()).all(|(c, shape)| if shape == '0' { c.is_ascii_digit() } else { c == shape })
     };
     let mut out = String::new();
     let mut rest = text;
@@ -83,10 +80,7 @@ impl Variant {
             .iter()
             .enumerate()
             .fold(text, |text, (i, (old, _))| replace_word(&text, old, &format!("\u{1}{i}\u{2}")));
-        self.words
-            .iter()
-            .enumerate()
-            .fold(marked, |text, (i, (_, new))| text.replace(&format!("\u{1}{i}\u{2}"), new))
+        self.words.iter().enumerate().fold(marked, |text, (i, (_, new))| text.replace(&format!("\u{1}{i}\u{2}"), new))
     }
 
     pub fn namespace(&self, name: &str) -> String {
@@ -111,9 +105,7 @@ impl Variant {
                             | "meta.helm.sh/release-namespace"
                     );
                     match value.as_str() {
-                        Some(text) if home || (is_namespace && key == "name") => {
-                            value = self.namespace(text).into()
-                        }
+                        Some(text) if home || (is_namespace && key == "name") => value = self.namespace(text).into(),
                         _ => self.value(&mut value),
                     }
                     if is_namespace && key == "metadata" {
@@ -194,15 +186,14 @@ impl Variant {
             let name = object["metadata"]["name"].as_str().unwrap().to_owned();
             uids.insert(name, object["metadata"]["uid"].clone());
             if self.kind == Kind::DaemonSet {
-                let (wanted, ready) =
-                    (object["spec"]["replicas"].take(), object["status"]["readyReplicas"].take());
-                object["status"] = json!({"desiredNumberScheduled": wanted, "currentNumberScheduled": wanted, "numberReady": ready});
+                let (wanted, ready) = (object["spec"]["replicas"].take(), object["status"]["readyReplicas"].take());
+                object["status"] =
+                    json!({"desiredNumberScheduled": wanted, "currentNumberScheduled": wanted, "numberReady": ready});
                 object["spec"].as_object_mut().unwrap().remove("replicas");
             }
         }
-        let owner = |object: &Value| {
-            object["metadata"]["ownerReferences"][0]["name"].as_str().unwrap_or_default().to_owned()
-        };
+        let owner =
+            |object: &Value| object["metadata"]["ownerReferences"][0]["name"].as_str().unwrap_or_default().to_owned();
         let sets: BTreeMap<String, String> = objects
             .iter()
             .filter(|o| o["kind"] == "ReplicaSet" && is_workload(o))
@@ -296,7 +287,8 @@ fn scheduled(objects: &mut Vec<Value>, renamed: &mut Vec<(String, String)>) {
             "spec": {"schedule": "30 9 * * *", "jobTemplate": {"spec": job["spec"]}},
         }));
         job["metadata"]["name"] = run.clone().into();
-        job["metadata"]["ownerReferences"] = json!([{"apiVersion": "batch/v1", "kind": "CronJob", "name": name, "uid": uid, "controller": true}]);
+        job["metadata"]["ownerReferences"] =
+            json!([{"apiVersion": "batch/v1", "kind": "CronJob", "name": name, "uid": uid, "controller": true}]);
         jobs.insert(name, run);
     }
     for pod in objects.iter_mut().filter(|o| o["kind"] == "Pod") {

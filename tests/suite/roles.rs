@@ -40,8 +40,8 @@ impl Link {
 
 /// Parses standard output as the document that `linkerd check` reads.
 fn rows_of(ran: &Ran) -> LinkerdDocument {
-    let document: LinkerdDocument = serde_json::from_str(&ran.out)
-        .unwrap_or_else(|e| panic!("not one document ({e}):\n{}\n{}", ran.out, ran.err));
+    let document: LinkerdDocument =
+        serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("not one document ({e}):\n{}\n{}", ran.out, ran.err));
     hold(&document);
     document
 }
@@ -56,10 +56,7 @@ fn hold(document: &LinkerdDocument) {
     }
     assert_eq!(document.success, rows.iter().all(|row| row.result != RowResult::Error));
     let names: Vec<&str> = document.categories.iter().map(|category| category.name.as_str()).collect();
-    assert!(
-        names.iter().all(|name| name.starts_with("meshdoctor")),
-        "{names:?}: not mixed up with those of linkerd"
-    );
+    assert!(names.iter().all(|name| name.starts_with("meshdoctor")), "{names:?}: not mixed up with those of linkerd");
 }
 
 /// The arguments that `linkerd check` passes without user flags.
@@ -94,10 +91,7 @@ fn a_call_by_linkerd_check_gets_one_document_in_every_outcome() {
         (&["--kubeconfig="], "no kubeconfig"),
         (&["--wait=soon"], "expected a duration such as"),
         (&["--as-group=[a,b]"], "--as <USER>"),
-        (
-            &["--as=ann", "--as-group=[a,b]", "--context=prod", "--namespace=shop", "--api-addr=x:1"],
-            "no kubeconfig",
-        ),
+        (&["--as=ann", "--as-group=[a,b]", "--context=prod", "--namespace=shop", "--api-addr=x:1"], "no kubeconfig"),
     ] {
         let name = |word: &str| word.split('=').next().unwrap().to_owned();
         let other = |word: &&str| more.iter().all(|more| name(more) != name(word));
@@ -162,14 +156,11 @@ fn findings_are_rows_and_the_healthy_have_none() {
     assert_eq!(ran.status, 1, "{}", ran.err);
     let document = rows_of(&ran);
     let cni = document.categories.iter().find(|category| category.name == "meshdoctor-cni").unwrap();
-    let failed: Vec<&DocumentRow> =
-        cni.checks.iter().filter(|row| row.result != RowResult::Success).collect();
+    let failed: Vec<&DocumentRow> = cni.checks.iter().filter(|row| row.result != RowResult::Success).collect();
     let [row] = failed.as_slice() else { panic!("{failed:?}") };
     assert!(row.description.starts_with("cni-token-revoked: 2 nodes: "), "{row:?}");
     assert_eq!(Some(&row.hint), meshdoctor::page::page_url("cni-token-revoked").as_ref());
-    for part in
-        ["\n    explains: cni-add-unauthorized", "\n    fix (1 of 5): ", "linkerd meshdoctor check --only"]
-    {
+    for part in ["\n    explains: cni-add-unauthorized", "\n    fix (1 of 5): ", "linkerd meshdoctor check --only"] {
         assert!(row.error.contains(part), "{part}: {}", row.error);
     }
     let cured = link.run(&["demo", "cni-unauthorized", "--cured", "-o", "json"]);
@@ -199,9 +190,8 @@ fn nothing_is_lost_on_the_way_to_rows() {
         assert!(document.success != failing || report.verdict.status == 3, "{name}");
         let coverage = &document.categories.last().unwrap().checks;
         let asked_for = report.coverage.gaps.iter().any(|gap| gap.missing.was_asked_for());
-        let warned = coverage
-            .iter()
-            .any(|row| row.result == RowResult::Warning && !row.description.contains("crashed"));
+        let warned =
+            coverage.iter().any(|row| row.result == RowResult::Warning && !row.description.contains("crashed"));
         assert_eq!(asked_for || !report.errors.is_empty(), warned, "{name}: {coverage:?}");
     }
 }
@@ -219,9 +209,7 @@ fn nothing_has_to_be_installed() {
 
 #[test]
 fn every_other_command_is_there_under_the_name_that_was_typed() {
-    for (name, typed) in
-        [("linkerd-meshdoctor", "linkerd meshdoctor"), ("kubectl-meshdoctor", "kubectl meshdoctor")]
-    {
+    for (name, typed) in [("linkerd-meshdoctor", "linkerd meshdoctor"), ("kubectl-meshdoctor", "kubectl meshdoctor")] {
         let link = Link::create(name);
         for command in ["check", "collect", "list", "explain", "demo"] {
             let ran = link.run(&[command, "--help"]);
@@ -243,9 +231,7 @@ fn texts_contain_no_literal_command_of_ours() {
     let own = tempfile::tempdir().unwrap();
     let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop}\nspec: {containers: [{name: web, image: web}]}\n";
     let path = crate::binary::write(own.path(), "pod.yaml", pod);
-    for (name, typed) in
-        [("linkerd-meshdoctor", "linkerd meshdoctor"), ("kubectl-meshdoctor", "kubectl meshdoctor")]
-    {
+    for (name, typed) in [("linkerd-meshdoctor", "linkerd meshdoctor"), ("kubectl-meshdoctor", "kubectl meshdoctor")] {
         let ran = Link::create(name).run(&["check", "--no-config", "--manifests", &path]);
         assert!(ran.out.contains(&format!("a cluster: {typed} check --with PATH")), "{}", ran.out);
     }
@@ -260,11 +246,8 @@ fn texts_contain_no_literal_command_of_ours() {
     for (path, code) in crate::layers::files() {
         let lines = code.lines().filter(|line| {
             let named = line.find("meshdoctor ").map(|at| &line[at + "meshdoctor ".len()..]);
-            let word: String = named
-                .unwrap_or_default()
-                .chars()
-                .take_while(|c| c.is_ascii_lowercase() || *c == '-')
-                .collect();
+            let word: String =
+                named.unwrap_or_default().chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
             let is_command = [
                 "check",
                 "explain",
@@ -301,9 +284,7 @@ fn evidence_is_quoted_as_it_is_under_every_name() {
     let path = crate::binary::write(own.path(), "pod.yaml", pod);
     for name in ["meshdoctor", "kubectl-meshdoctor", "linkerd-meshdoctor"] {
         let link = Link::create(name);
-        for format in
-            ["table", "short", "json", "yaml", "sarif", "markdown", "junit", "github", "gitlab", "html"]
-        {
+        for format in ["table", "short", "json", "yaml", "sarif", "markdown", "junit", "github", "gitlab", "html"] {
             let ran = link.run(&["check", "--no-config", "--manifests", &path, "-v", "-o", format]);
             if format == "short" || !ran.out.contains("linkerd.io/inject") {
                 continue;
@@ -323,8 +304,7 @@ fn commands_are_named_as_they_are_typed() {
     let link = Link::create("kubectl-meshdoctor");
     let page = link.run(&["explain", "waiver-unused"]).out;
     assert!(!page.lines().any(|line| line.starts_with(['#', '|'])), "{page}");
-    for words in [&["list"][..], &["demo"], &["reach"], &["policy", "nowhere/web"], &["explain", "nonsense"]]
-    {
+    for words in [&["list"][..], &["demo"], &["reach"], &["policy", "nowhere/web"], &["explain", "nonsense"]] {
         let ran = link.run(words);
         let text = format!("{}{}", ran.out, ran.err);
         for command in ["list", "explain", "demo", "reach", "policy", "check"] {
@@ -340,19 +320,13 @@ fn kubectls_own_flags_are_taken_or_refused_with_the_way_to_say_the_same() {
     let link = Link::create("kubectl-meshdoctor");
     let taken = ["check", "--cluster", "c", "--user=u", "-n", "shop", "--request-timeout=5s", "--live=true"];
     assert_eq!(link.run(&taken).status, 3, "no kubeconfig contains them");
-    for (flag, next) in [
-        ("--password=secret", "set-credentials"),
-        ("--as-uid=1", "set-credentials"),
-        ("--cache-dir=/x", "omit it"),
-    ] {
+    for (flag, next) in
+        [("--password=secret", "set-credentials"), ("--as-uid=1", "set-credentials"), ("--cache-dir=/x", "omit it")]
+    {
         let ran = link.run(&["check", flag, "-o", "json"]);
         assert_eq!(ran.status, 2, "{flag}");
         let name = flag.split('=').next().unwrap();
-        assert!(
-            ran.err.starts_with(&format!("error: kubectl meshdoctor does not accept {name}, ")),
-            "{}",
-            ran.err
-        );
+        assert!(ran.err.starts_with(&format!("error: kubectl meshdoctor does not accept {name}, ")), "{}", ran.err);
         assert!(ran.err.lines().last().is_some_and(|said| said.contains(next)), "{}", ran.err);
         assert!(!ran.err.contains("secret") && !ran.out.contains("secret"), "{}{}", ran.err, ran.out);
         let own: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
@@ -368,9 +342,7 @@ fn kubectls_own_flags_are_taken_or_refused_with_the_way_to_say_the_same() {
 async fn a_cluster_is_read_by_what_kubectls_flags_say_and_no_token_is_told() {
     const TOKEN: &str = "opaque-canary-of-the-command-line";
     let script = |asked: &ReceivedRequest| match asked.header("authorization") {
-        said if said == format!("Bearer {TOKEN}") => {
-            Reply::json(&serde_json::json!({ "kind": "List", "items": [] }))
-        }
+        said if said == format!("Bearer {TOKEN}") => Reply::json(&serde_json::json!({ "kind": "List", "items": [] })),
         _ => Reply::status(403, "Forbidden", "who are you?"),
     };
     let server = Server::start(script).await;
@@ -398,36 +370,25 @@ async fn a_cluster_is_read_by_what_kubectls_flags_say_and_no_token_is_told() {
         let ran = tokio::task::spawn_blocking(move || Ran::from(command.output().unwrap())).await.unwrap();
         assert!(!ran.out.contains(TOKEN) && !ran.err.contains(TOKEN), "{words:?}: {}{}", ran.out, ran.err);
         let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
-        let denied =
-            report["coverage"]["gaps"].as_array().unwrap().iter().filter(|gap| gap["why"] == "denied");
+        let denied = report["coverage"]["gaps"].as_array().unwrap().iter().filter(|gap| gap["why"] == "denied");
         assert_eq!(denied.count() == 0, read, "{words:?}: {}", ran.err);
     }
     for entry in walkdir::WalkDir::new(&bundle) {
         let entry = entry.unwrap();
         if entry.file_type().is_file() {
-            assert!(
-                !String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap()).contains(TOKEN),
-                "{entry:?}"
-            );
+            assert!(!String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap()).contains(TOKEN), "{entry:?}");
         }
     }
     assert!(bundle.join("manifest.json").exists());
     // With a wrong flag or without a cluster, the token is not printed either.
-    for words in
-        [&[token.as_str(), "--nonsense"][..], &[token.as_str()], &[token.as_str(), "--server", "nonsense"]]
-    {
+    for words in [&[token.as_str(), "--nonsense"][..], &[token.as_str()], &[token.as_str(), "--server", "nonsense"]] {
         let ran = link.run(&[&["check", "-o", "json"], words].concat());
         assert!(ran.status == 2 || ran.status == 3, "{words:?}: {}", ran.err);
         assert!(!ran.out.contains(TOKEN) && !ran.err.contains(TOKEN), "{words:?}: {}{}", ran.out, ran.err);
     }
     // Under its own name the command does not accept a token.
     let own = Link::create("meshdoctor").run(&["check", &token, "-o", "json"]);
-    assert!(
-        own.status == 2 && !own.out.contains(TOKEN) && !own.err.contains(TOKEN),
-        "{}{}",
-        own.out,
-        own.err
-    );
+    assert!(own.status == 2 && !own.out.contains(TOKEN) && !own.err.contains(TOKEN), "{}{}", own.out, own.err);
 }
 
 #[test]

@@ -77,8 +77,7 @@ impl Play {
             self.edit_pods(namespace, |pod, bundle| {
                 let containers = pod["spec"]["containers"].as_array_mut().unwrap();
                 for container in containers.iter_mut().filter(|one| one["name"] == "linkerd-proxy") {
-                    container["env"] =
-                        json!([{"name": "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS", "value": bundle}]);
+                    container["env"] = json!([{"name": "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS", "value": bundle}]);
                 }
             });
         }
@@ -120,8 +119,7 @@ impl Play {
         roots["data"]["ca-bundle.crt"] = bundle.clone().into();
         self.memory.add(&roots).unwrap();
         let mut config = self.object(Kind::ConfigMap, "linkerd-config");
-        let mut values: serde_yaml::Value =
-            serde_yaml::from_str(config["data"]["values"].as_str().unwrap()).unwrap();
+        let mut values: serde_yaml::Value = serde_yaml::from_str(config["data"]["values"].as_str().unwrap()).unwrap();
         values["identityTrustAnchorsPEM"] = bundle.into();
         config["data"]["values"] = serde_yaml::to_string(&values).unwrap().into();
         self.memory.add(&config).unwrap();
@@ -159,12 +157,7 @@ impl Play {
 
     fn answer(&self) -> RotationAnswer {
         let collected = collect_now(&self.memory, &items(), &self.options, None);
-        RotationAnswer::read(
-            &collected.cluster,
-            Knowledge::embedded(),
-            &Settings::default(),
-            &self.statements,
-        )
+        RotationAnswer::read(&collected.cluster, Knowledge::embedded(), &Settings::default(), &self.statements)
     }
 
     /// Runs the printed commands of the next step for workloads outside the control plane, at a time.
@@ -204,13 +197,7 @@ impl Play {
     }
 
     /// Checks the phase, the next step and the decisions about the two dangerous steps.
-    fn expect(
-        &self,
-        phase: Phase,
-        next: Option<Stage>,
-        replace: Decision,
-        remove: Decision,
-    ) -> RotationAnswer {
+    fn expect(&self, phase: Phase, next: Option<Stage>, replace: Decision, remove: Decision) -> RotationAnswer {
         let answer = self.answer();
         let text = shown(&answer);
         assert_eq!(answer.rotation.phase, phase, "{text}");
@@ -307,8 +294,7 @@ fn managed(play: &mut Play, anchor: &Authority, sources: &Value) {
     let mut config = play.object(Kind::ConfigMap, "linkerd-config");
     let values = config["data"]["values"].as_str().unwrap();
     let mut values: serde_yaml::Value = serde_yaml::from_str(values).unwrap();
-    values["identity"] =
-        serde_yaml::from_str("{externalCA: true, issuer: {scheme: kubernetes.io/tls}}").unwrap();
+    values["identity"] = serde_yaml::from_str("{externalCA: true, issuer: {scheme: kubernetes.io/tls}}").unwrap();
     values["identityTrustAnchorsPEM"] = "".into();
     config["data"]["values"] = serde_yaml::to_string(&values).unwrap().into();
     let mut secret = play.object(Kind::Secret, "linkerd-identity-issuer");
@@ -365,10 +351,7 @@ fn anchor_of_cert_manager_is_kept_as_a_source_and_renewed() {
     let copy = format!(
         "kubectl -n cert-manager patch secret linkerd-previous-anchor --type merge -p '{{\"data\":{{\"tls.crt\":\"'\"$({get})\"'\"}}}}'"
     );
-    let renew = [
-        "cmctl renew -n cert-manager linkerd-trust-anchor",
-        "cmctl renew -n linkerd linkerd-identity-issuer",
-    ];
+    let renew = ["cmctl renew -n cert-manager linkerd-trust-anchor", "cmctl renew -n linkerd linkerd-identity-issuer"];
 
     let mut play = Play::begin("healthy", &old, &first);
     managed(&mut play, &old, &json!([own]));
@@ -442,16 +425,11 @@ fn missing_evidence_is_never_a_go() {
     unneeded.restart_control_plane("2026-01-14T11:00:00Z");
     unneeded.at("2026-01-16T12:00:00Z");
     unneeded.expect(Phase::AnchorUnneeded, Some(Stage::RemoveAnchor), Done, Go);
-    let named = |kind, name: &str| Item::Named {
-        kind,
-        scope: meshdoctor::item::Scope::ControlPlane,
-        name: name.to_owned(),
-    };
-    for (play, stage) in [
-        (&mut healthy, Stage::AddAnchor),
-        (&mut trusted, Stage::ReplaceIssuer),
-        (&mut unneeded, Stage::RemoveAnchor),
-    ] {
+    let named =
+        |kind, name: &str| Item::Named { kind, scope: meshdoctor::item::Scope::ControlPlane, name: name.to_owned() };
+    for (play, stage) in
+        [(&mut healthy, Stage::AddAnchor), (&mut trusted, Stage::ReplaceIssuer), (&mut unneeded, Stage::RemoveAnchor)]
+    {
         assert_eq!(play.answer().decision(None), Go, "{}", shown(&play.answer()));
         assert_eq!(play.answer().rotation.next().unwrap().stage, stage);
         for item in [
@@ -517,8 +495,7 @@ fn hidden_anchors_of_a_proxy_are_unknown() {
     play.expect(Phase::AnchorTrusted, Some(Stage::ReplaceIssuer), Go, NoGo);
     let mut pods = play.all(Kind::Pod).into_iter();
     let mut pod = pods.find(|pod| pod["metadata"]["namespace"] == "shop").unwrap();
-    let containers =
-        pod["spec"]["containers"].as_array().into_iter().chain(pod["spec"]["initContainers"].as_array());
+    let containers = pod["spec"]["containers"].as_array().into_iter().chain(pod["spec"]["initContainers"].as_array());
     assert!(containers.flatten().any(|container| container["name"] == "linkerd-proxy"));
     for list in ["containers", "initContainers"] {
         for container in pod["spec"][list].as_array_mut().into_iter().flatten() {

@@ -58,8 +58,7 @@ fn checks(missing: &[(&'static str, Missing)], findings: &[Finding]) -> Vec<Chec
     ];
     all.iter()
         .map(|(category, id)| {
-            let gaps: Vec<Missing> =
-                missing.iter().filter(|(of, _)| of == id).map(|(_, m)| m.clone()).collect();
+            let gaps: Vec<Missing> = missing.iter().filter(|(of, _)| of == id).map(|(_, m)| m.clone()).collect();
             let outcome = if findings.iter().any(|finding| finding.check == *id) {
                 Outcome::Findings
             } else if !gaps.is_empty() {
@@ -186,9 +185,8 @@ fn without_snapshots() -> Vec<(&'static str, Missing)> {
         .into_iter()
         .flat_map(|check| {
             let request = request.clone();
-            ["ip-10-0-2-7", "ip-10-0-2-8", "ip-10-0-3-11"].map(move |node| {
-                (check, Missing::part(request.clone(), Why::NotOffered, format!("node {node}")))
-            })
+            ["ip-10-0-2-7", "ip-10-0-2-8", "ip-10-0-3-11"]
+                .map(move |node| (check, Missing::part(request.clone(), Why::NotOffered, format!("node {node}"))))
         })
         .collect()
 }
@@ -217,8 +215,7 @@ pub fn denied() -> Report {
             "{plural} is forbidden: User \"system:serviceaccount:ci:doctor\" cannot list resource \"{plural}\" in API group \"\" at the cluster scope"
         ),
     };
-    let values =
-        Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
+    let values = Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
     let values = Request { item: values, namespace: Some("linkerd".to_owned()) };
     let mut missing = without_snapshots();
     for check in ["annotation-unknown", "pod-missing-proxy", "workload-half-meshed", "data-plane-skew"] {
@@ -235,8 +232,7 @@ pub fn denied() -> Report {
         Missing::part(
             list(Kind::Node),
             Why::Malformed {
-                message: "ip-10-0-9-9: invalid type: integer `7`, expected a string at line 1 column 812"
-                    .to_owned(),
+                message: "ip-10-0-9-9: invalid type: integer `7`, expected a string at line 1 column 812".to_owned(),
             },
             "some of them",
         ),
@@ -263,14 +259,8 @@ pub fn dump() -> Report {
         missing.push((check, Missing::whole(list(kind), Why::PerhapsMore)));
     }
     missing.push(("cni-add-unauthorized", Missing::whole(list(Kind::Event), Why::NotCaptured)));
-    missing.push((
-        "injector-fails-open",
-        Missing::whole(list(Kind::MutatingWebhookConfiguration), Why::NotCaptured),
-    ));
-    missing.push((
-        "kubernetes-unsupported",
-        Missing::whole(Request::new(Item::ServerVersion), Why::NotCaptured),
-    ));
+    missing.push(("injector-fails-open", Missing::whole(list(Kind::MutatingWebhookConfiguration), Why::NotCaptured)));
+    missing.push(("kubernetes-unsupported", Missing::whole(Request::new(Item::ServerVersion), Why::NotCaptured)));
     missing.push(("cli-control-plane-skew", Missing::whole(Request::new(Item::CliVersion), Why::NotOffered)));
     missing.push(("cni-entry-orphaned", Missing::whole(Request::new(Item::NodeFiles), Why::NotOffered)));
     let mut report = report(vec![], &missing, 4);
@@ -278,8 +268,7 @@ pub fn dump() -> Report {
     report.subject = Skew::default();
     report.coverage.nodes = None;
     report.coverage.snapshots = 0;
-    report.errors =
-        vec!["cluster.json:812: expected `,` or `}`; everything before that line was read".to_owned()];
+    report.errors = vec!["cluster.json:812: expected `,` or `}`; everything before that line was read".to_owned()];
     report
 }
 

@@ -89,8 +89,7 @@ fn a_saved_report_is_shown_with_its_own_exit_status() {
     let own = tempfile::tempdir().unwrap();
     let saved = own.path().join("saved.json");
     let output = format!("json={}", saved.display());
-    let demo =
-        ran_to(1, meshdoctor(&["demo", "injector-fails-open", "-o", "table", "-o", &output, "--quiet"]));
+    let demo = ran_to(1, meshdoctor(&["demo", "injector-fails-open", "-o", "table", "-o", &output, "--quiet"]));
     let saved = saved.display().to_string();
     for words in [&["report", &saved][..], &["check", &saved]] {
         let shown = ran_to(1, meshdoctor(words));

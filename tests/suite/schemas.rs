@@ -29,10 +29,7 @@ fn schemas() -> BTreeMap<String, Validator> {
         let schema: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let (tag, version) = name.strip_suffix(".json").unwrap().split_once(".v").unwrap();
-        assert!(
-            schema["$id"].as_str().unwrap().ends_with(&format!("/blob/main/docs/schema/{name}")),
-            "{name}"
-        );
+        assert!(schema["$id"].as_str().unwrap().ends_with(&format!("/blob/main/docs/schema/{name}")), "{name}");
         (format!("meshdoctor.{tag}/{version}"), jsonschema::validator_for(&schema).unwrap())
     });
     each.collect()
@@ -130,7 +127,8 @@ fn outputs_of_commands_match_their_schemas() {
         let page: Value = serde_json::from_str(&render::explain::json(check)).unwrap();
         tags.insert(valid(&schemas, check.id, &page));
     }
-    let wanted = "check defects diff explanation fix fleet injection list outbound policy reach report rotation verify version";
+    let wanted =
+        "check defects diff explanation fix fleet injection list outbound policy reach report rotation verify version";
     for tag in wanted.split(' ') {
         assert!(tags.contains(&format!("meshdoctor.{tag}/1")), "{tag}");
     }
@@ -144,9 +142,7 @@ fn answers_about_other_clusters_match_their_schemas() {
         .map(|base| root().join(format!("checks/bases/{base}.yaml")).display().to_string())
         .into();
     let lab = root().join("../shared/lab");
-    for scenario in
-        ["route-split", "rate-limit", "egress-allow", "server-mtls", "failure-accrual", "consumer-route"]
-    {
+    for scenario in ["route-split", "rate-limit", "egress-allow", "server-mtls", "failure-accrual", "consumer-route"] {
         let packed = lab.join(scenario).join("cluster.json.gz");
         bundles.extend(packed.exists().then(|| packed.display().to_string()));
     }
@@ -157,8 +153,7 @@ fn answers_about_other_clusters_match_their_schemas() {
             &["injection"],
             &["reach", "--matrix", "-n", "shop"],
         ] {
-            let args =
-                [words, &["-o", "json", "--complete", "all", "--at", AT, "--bundle", &bundle]].concat();
+            let args = [words, &["-o", "json", "--complete", "all", "--at", AT, "--bundle", &bundle]].concat();
             let said = ran(meshdoctor(&args));
             valid(&schemas, &format!("{} of {bundle}", words.join(" ")), &said.document());
         }

@@ -44,8 +44,7 @@ fn read(release: &Path, name: &str) -> Option<Vec<Value>> {
 
 /// Every combination of the parts that a release has.
 fn combinations(release: &Path) -> Vec<Vec<&'static str>> {
-    let parts: Vec<&str> =
-        PARTS.into_iter().filter(|part| release.join(format!("{part}.yaml")).exists()).collect();
+    let parts: Vec<&str> = PARTS.into_iter().filter(|part| release.join(format!("{part}.yaml")).exists()).collect();
     let chosen = |mask: usize| (0..parts.len()).filter(move |at| mask & (1 << at) != 0);
     (0..1 << parts.len()).map(|mask| chosen(mask).map(|at| parts[at]).collect()).collect()
 }
@@ -63,9 +62,7 @@ fn cluster(release: &Path, control_plane: &str, parts: &[&str]) -> Cluster {
 fn alarms(report: &Report) -> Vec<String> {
     let worth = report.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
     worth
-        .map(|finding| {
-            format!("{} {} {}: {}", finding.severity, finding.check, finding.subjects[0], finding.message)
-        })
+        .map(|finding| format!("{} {} {}: {}", finding.severity, finding.check, finding.subjects[0], finding.message))
         .collect()
 }
 
@@ -78,8 +75,7 @@ fn wrong_with(release: &Path) -> Vec<String> {
             let report = report_on(&cluster.memory(), &Settings::default());
             let name = format!("{} {control_plane} {}", release.display(), parts.join(" "));
             let mut alarms = alarms(&report);
-            let has_it =
-                |(minor, part, _): &&(&str, &str, &str)| release.ends_with(minor) && parts.contains(part);
+            let has_it = |(minor, part, _): &&(&str, &str, &str)| release.ends_with(minor) && parts.contains(part);
             for (_, _, check) in DEFECTS.iter().filter(has_it) {
                 match alarms.iter().position(|alarm| alarm.starts_with(&format!("warning {check} "))) {
                     Some(at) => _ = alarms.remove(at),
@@ -125,17 +121,14 @@ fn found(cluster: &Cluster) -> Vec<String> {
 
 #[test]
 fn empty_extension_namespace_is_one_warning() {
-    for (extension, check) in [
-        ("viz", "viz-namespace-empty"),
-        ("jaeger", "jaeger-namespace-empty"),
-        ("multicluster", "link-crd-missing"),
-    ] {
+    for (extension, check) in
+        [("viz", "viz-namespace-empty"), ("jaeger", "jaeger-namespace-empty"), ("multicluster", "link-crd-missing")]
+    {
         let Some(mut cluster) = newest() else { return };
         cluster.add_namespace(&format!("linkerd-{extension}"), extension);
         let found = found(&cluster);
         assert!(
-            found.len() == 1
-                && found[0].starts_with(&format!("warning {check} Namespace linkerd-{extension}")),
+            found.len() == 1 && found[0].starts_with(&format!("warning {check} Namespace linkerd-{extension}")),
             "{extension}: {found:#?}"
         );
     }

@@ -289,8 +289,7 @@ fn the_binary_tells_the_same_story() {
     for demo in DEMOS {
         let report = judge(&scene(demo, DemoState::Before));
         let (json, status) = binary(demo.name, &[]);
-        let said: Vec<_> =
-            json["findings"].as_array().unwrap().iter().map(|f| f["check"].as_str().unwrap()).collect();
+        let said: Vec<_> = json["findings"].as_array().unwrap().iter().map(|f| f["check"].as_str().unwrap()).collect();
         assert_eq!(said, report.findings.iter().map(|f| f.check).collect::<Vec<_>>(), "{}", demo.name);
         let worst = report.findings.iter().map(|f| f.severity).max();
         assert_eq!(status, Some(i32::from(worst == Some(Severity::Error))), "{}", demo.name);

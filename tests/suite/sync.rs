@@ -37,10 +37,7 @@ fn real_proxies_have_the_expected_state() {
             format!("{}/{}", pod.namespace, pod.name).starts_with(prefix)
         });
         let states: Vec<ProxySync> = rows.map(|row| row.state(&sync)).collect();
-        assert!(
-            !states.is_empty() && states.iter().all(|one| one == expected),
-            "{scenario} {prefix}: {states:?}"
-        );
+        assert!(!states.is_empty() && states.iter().all(|one| one == expected), "{scenario} {prefix}: {states:?}");
         // The injector's metrics were not recorded: never in sync.
         let injector = sync.rows.iter().find(|row| row.component == Some("proxy-injector")).unwrap();
         assert_eq!(injector.state(&sync), ProxySync::NotRead, "{scenario}");
@@ -102,9 +99,8 @@ const READ_AT: i64 = 1_768_478_400;
 
 /// A control-plane replica, a client, a Service with this many ready endpoints.
 fn mesh(ready: usize) -> String {
-    let endpoints: Vec<String> = (0..ready)
-        .map(|at| format!(r#"{{"addresses":["10.1.0.{at}"],"conditions":{{"ready":true}}}}"#))
-        .collect();
+    let endpoints: Vec<String> =
+        (0..ready).map(|at| format!(r#"{{"addresses":["10.1.0.{at}"],"conditions":{{"ready":true}}}}"#)).collect();
     let pod = |namespace: &str, name: &str, component: &str| {
         format!(
             r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"{namespace}","name":"{name}","labels":{{
@@ -230,10 +226,7 @@ fn proxies_that_could_not_be_compared_are_not_in_sync() {
     assert_eq!((&once["pods"][1]["state"], &once["pods"][1]["since"]), (&"not-known".into(), &Value::Null));
     let silent = |at: i64| {
         let text = metrics(at, VALID, 3);
-        text.lines()
-            .filter(|line| !line.contains("authz_allow"))
-            .map(|line| format!("{line}\n"))
-            .collect::<String>()
+        text.lines().filter(|line| !line.contains("authz_allow")).map(|line| format!("{line}\n")).collect::<String>()
     };
     let first = write(folder.path(), "first.txt", silent(READ_AT - 30));
     _ = write(folder.path(), "second.txt", silent(READ_AT));
@@ -277,11 +270,7 @@ fn endpoints_beyond_all_explanations_differ() {
     ] {
         let (exit, document) = document(folder.path(), ready, (VALID, held));
         let service = &document["pods"][1]["endpoints"]["services"][0];
-        assert_eq!(
-            (&service["agreement"], exit),
-            (&agreement.into(), status),
-            "{ready} {held}: {document:#}"
-        );
+        assert_eq!((&service["agreement"], exit), (&agreement.into(), status), "{ready} {held}: {document:#}");
     }
 }
 
@@ -300,29 +289,16 @@ fn expired_certificate_is_out_of_sync() {
     let folder = tempfile::tempdir().unwrap();
     let (status, document) = document(folder.path(), 3, (READ_AT - 240, 3));
     let web = &document["pods"][1];
-    assert_eq!(
-        (status, &web["state"], &web["certificate"]["state"]),
-        (1, &"out-of-sync".into(), &"expired".into())
-    );
+    assert_eq!((status, &web["state"], &web["certificate"]["state"]), (1, &"out-of-sync".into(), &"expired".into()));
     assert_eq!(web["problems"], serde_json::json!(["proxy-certificate-expired"]));
     for columns in ["80", "200"] {
         let mesh = folder.path().join("mesh.json").display().to_string();
         let metrics = folder.path().join("second.txt").display().to_string();
-        let mut command = meshdoctor(&[
-            "sync",
-            "--bundle",
-            &mesh,
-            "--complete",
-            "all",
-            "--at",
-            AT,
-            "--diagnostics",
-            &metrics,
-        ]);
+        let mut command =
+            meshdoctor(&["sync", "--bundle", &mesh, "--complete", "all", "--at", AT, "--diagnostics", &metrics]);
         let ran = ran_to(1, command.env("COLUMNS", columns));
-        let state = |line: &&str| {
-            line.contains(" out of sync") || line.contains(" in sync") || line.contains(" not read")
-        };
+        let state =
+            |line: &&str| line.contains(" out of sync") || line.contains(" in sync") || line.contains(" not read");
         let first = ran.out.lines().skip(1).find(state);
         assert!(first.is_some_and(|line| line.contains("out of sync")), "{}", ran.out);
         assert!(ran.out.contains("expired 4 min ago"), "{}", ran.out);
@@ -386,19 +362,8 @@ fn evidence_that_was_not_read_is_never_in_sync() {
     );
     let restarted = write(folder.path(), "restarted.json", restarted);
     let metrics = write(folder.path(), "metrics.txt", metrics(READ_AT, VALID, 3));
-    let words = [
-        "sync",
-        "--bundle",
-        &restarted,
-        "--complete",
-        "all",
-        "--at",
-        AT,
-        "--diagnostics",
-        &metrics,
-        "-o",
-        "json",
-    ];
+    let words =
+        ["sync", "--bundle", &restarted, "--complete", "all", "--at", AT, "--diagnostics", &metrics, "-o", "json"];
     let document = ran_to(4, meshdoctor(&words)).document();
     assert_eq!(document["pods"][1]["notRead"], "the metrics are of a process that has ended", "{document:#}");
 }
@@ -418,9 +383,7 @@ fn single_read_is_marked() {
 fn unknown_namespace_and_failures_are_documents() {
     let folder = tempfile::tempdir().unwrap();
     let mesh = write(folder.path(), "mesh.json", mesh(3));
-    for (output, bundle, status) in
-        [("json", mesh.as_str(), 2), ("yaml", mesh.as_str(), 2), ("json", "none.yaml", 2)]
-    {
+    for (output, bundle, status) in [("json", mesh.as_str(), 2), ("yaml", mesh.as_str(), 2), ("json", "none.yaml", 2)] {
         let words = ["sync", "-n", "shpo", "-o", output, "--bundle", bundle, "--complete", "all"];
         let ran = ran_to(status, meshdoctor(&words).current_dir(folder.path()));
         let document: Value = serde_yaml::from_str(&ran.out).unwrap();

@@ -76,9 +76,7 @@ fn findings(thread: &Path, state: &str) -> Vec<Found> {
     words.extend(args.complete.into_iter().flat_map(|list| ["--complete".to_owned(), list]));
     words.extend(args.cli.into_iter().flat_map(|cli| ["--linkerd-cli".to_owned(), cli]));
     let logs = args.logs.into_iter();
-    words.extend(
-        logs.flat_map(|(of, name)| ["--logs".to_owned(), format!("{of}={}", thread.join(name).display())]),
-    );
+    words.extend(logs.flat_map(|(of, name)| ["--logs".to_owned(), format!("{of}={}", thread.join(name).display())]));
     words.extend(args.extra);
     let said = ran(meshdoctor(&words.iter().map(String::as_str).collect::<Vec<_>>()));
     let report: Value = serde_json::from_str(&said.out)

@@ -133,9 +133,7 @@ fn a_dry_run_lists_every_file_and_writes_nothing() {
         assert_eq!(output.status, 0, "{}", output.err);
         let text = output.out;
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is written:\n{text}");
-        assert!(
-            text.contains("left out") && text.contains("redacted") && text.contains("bytes as an archive")
-        );
+        assert!(text.contains("left out") && text.contains("redacted") && text.contains("bytes as an archive"));
         let written = ticket(&whole, folder.path());
         for (name, bytes) in files(&written) {
             let line = text.lines().find(|line| line.ends_with(&format!("  {name}")));
@@ -162,11 +160,9 @@ fn what_is_there_stays_and_what_cannot_be_written_is_said() {
     assert_eq!(std::fs::read(target).unwrap(), b"before");
     let forced = ran(meshdoctor(&["ticket", "--bundle", bundle, "-o", target, "--force"]));
     assert_eq!(forced.status, 0, "{}", forced.err);
-    for (place, said) in [
-        ("/nonexistent/t.tar.gz", "No such file"),
-        (&format!("{target}.zip"), ".tar.gz"),
-        (bundle, "overwrite"),
-    ] {
+    for (place, said) in
+        [("/nonexistent/t.tar.gz", "No such file"), (&format!("{target}.zip"), ".tar.gz"), (bundle, "overwrite")]
+    {
         let output = ran(meshdoctor(&["ticket", "--bundle", bundle, "--force", "-o", place]));
         assert_eq!(output.status, 2, "{place}: {}", output.err);
         assert!(output.err.contains(said), "{place}: {}", output.err);
@@ -194,14 +190,8 @@ fn a_ticket_keeps_what_was_asked() {
     let whole = collected("injector-fails-open", DemoState::Before, folder.path());
     let path = folder.path().join("ticket.tar.gz");
     let (of, to) = (whole.to_str().unwrap(), path.to_str().unwrap());
-    let asked = [
-        "--only",
-        "injection,certificates",
-        "--skip",
-        "issuer-expiring",
-        "--param",
-        "trust-anchor-expiring.days=30",
-    ];
+    let asked =
+        ["--only", "injection,certificates", "--skip", "issuer-expiring", "--param", "trust-anchor-expiring.days=30"];
     let output = ran(meshdoctor(&[&["ticket", "--bundle", of, "-o", to], &asked[..]].concat()));
     assert!(matches!(output.status, 0 | 4), "{}", output.err);
     let direct = ran(meshdoctor(&[&["check", "-o", "json", "--bundle", of], &asked[..]].concat())).document();

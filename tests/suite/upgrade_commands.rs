@@ -10,12 +10,8 @@ use crate::stories::judge;
 /// The report on a case of `issuer-expired` in which running proxies do not trust the issuer, without the injector's webhook.
 fn report() -> Report {
     let check = checks::find("issuer-expired").expect("a check");
-    let mut case = check
-        .cases()
-        .iter()
-        .find(|case| case.title == "the issuer is not valid yet")
-        .expect("a case")
-        .clone();
+    let mut case =
+        check.cases().iter().find(|case| case.title == "the issuer is not valid yet").expect("a case").clone();
     let run = case.blocks.iter_mut().find(|block| block.text.starts_with("at:")).expect("a run block");
     run.text.push_str("\ndelete: [MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config]\n");
     judge(&live(check, &case).0)
@@ -23,10 +19,8 @@ fn report() -> Report {
 
 /// The lines of a report's steps that upgrade the control plane.
 fn upgrades(report: &Report) -> Vec<String> {
-    let steps = report
-        .findings
-        .iter()
-        .flat_map(|finding| finding.remedy.steps.iter().map(move |step| (finding.check, step)));
+    let steps =
+        report.findings.iter().flat_map(|finding| finding.remedy.steps.iter().map(move |step| (finding.check, step)));
     let commands = steps.filter_map(|(check, step)| Some(format!("{check}: {}", step.command.as_ref()?)));
     commands.filter(|line| line.contains("linkerd upgrade") && !line.contains("--crds")).collect()
 }
@@ -84,9 +78,7 @@ fn no_step_deletes_a_file_that_a_later_step_needs() {
     let mut count = 0;
     for (name, lines) in certificate_remedies() {
         let deletions = lines.iter().enumerate();
-        for (at, file) in
-            deletions.flat_map(|(at, line)| deleted(line).into_iter().map(move |file| (at, file)))
-        {
+        for (at, file) in deletions.flat_map(|(at, line)| deleted(line).into_iter().map(move |file| (at, file))) {
             let names = |line: &&String| line.split([' ', '=', ',', ';']).any(|word| word == file);
             let changes = |line: &String| line.contains(" apply ") || line.contains("helm upgrade");
             // A command that succeeds may be followed by the deletion.

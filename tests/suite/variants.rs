@@ -25,24 +25,17 @@ const NODES: [&str; 3] = ["ip-10-0-1-12", "ip-10-0-1-40", "ip-10-0-3-9"];
 
 fn variants() -> impl Strategy<Value = Variant> {
     // No name ends like the hash of a ReplicaSet, and an index keeps them apart.
-    let name = || {
-        select(vec!["api", "cart-v2", "x", "data.plane", "frontend-eu-west", "meshed", "jobs", "kube", "a1"])
-    };
+    let name = || select(vec!["api", "cart-v2", "x", "data.plane", "frontend-eu-west", "meshed", "jobs", "kube", "a1"]);
     let names = proptest::collection::vec(name(), WORKLOADS.len());
-    let nodes =
-        select(vec!["node", "gke-prod-pool-1-5f3c2d1a", "worker.example.net-", "aks-np-123-vmss00000"]);
+    let nodes = select(vec!["node", "gke-prod-pool-1-5f3c2d1a", "worker.example.net-", "aks-np-123-vmss00000"]);
     let registry = select(vec![
         "localhost:5000",
         "harbor.example.org/mirror/deep",
         "123456789012.dkr.ecr.eu-west-1.amazonaws.com",
     ]);
     let linkerd = select(vec!["cr.l5d.io/linkerd", "localhost:5000/l5d", "quay.example.org/a/b/c"]);
-    let files = select(vec![
-        ("05-cilium", "10-aws"),
-        ("00-chained", "01-base"),
-        ("10-a", "9-a"),
-        ("05-cilium", "05_base"),
-    ]);
+    let files =
+        select(vec![("05-cilium", "10-aws"), ("00-chained", "01-base"), ("10-a", "9-a"), ("05-cilium", "05_base")]);
     let plugins = select(vec![
         ("aws-cni", "cilium-cni", "egress-cni"),
         ("calico", "tuning", "bandwidth"),
@@ -59,14 +52,9 @@ fn variants() -> impl Strategy<Value = Variant> {
     (names, nodes, (registry, linkerd), files, plugins, homes, rest).prop_map(
         |(names, nodes, (registry, linkerd), files, plugins, homes, (kind, scheduled, flags, shift))| {
             let own = |text: &str| text.to_owned();
-            let named = WORKLOADS
-                .iter()
-                .zip(names)
-                .enumerate()
-                .map(|(i, (old, new))| (own(old), format!("{new}{i}")));
+            let named = WORKLOADS.iter().zip(names).enumerate().map(|(i, (old, new))| (own(old), format!("{new}{i}")));
             let noded = NODES.iter().enumerate().map(|(i, old)| (own(old), format!("{nodes}{}", 7 - i)));
-            let plugged =
-                ["aws-cni", "cilium-cni", "egress-cni"].into_iter().zip([plugins.0, plugins.1, plugins.2]);
+            let plugged = ["aws-cni", "cilium-cni", "egress-cni"].into_iter().zip([plugins.0, plugins.1, plugins.2]);
             let texts = [
                 ("registry.example.com", registry),
                 ("cr.l5d.io/linkerd", linkerd),
@@ -74,8 +62,7 @@ fn variants() -> impl Strategy<Value = Variant> {
                 ("05-cilium.conflist", &format!("{}.conflist", files.0)),
                 ("10-aws.conflist", &format!("{}.conflist", files.1)),
             ];
-            let namespaces =
-                [("shop", homes.0), ("tools", homes.1), ("linkerd", homes.2), ("linkerd-cni", homes.3)];
+            let namespaces = [("shop", homes.0), ("tools", homes.1), ("linkerd", homes.2), ("linkerd-cni", homes.3)];
             let apart = |(old, new): (&str, &str)| (own(old), own(new));
             Variant {
                 words: named.chain(noded).chain(plugged.map(apart)).collect(),
@@ -97,8 +84,7 @@ fn essence(report: &Report, finding: &Finding) -> Value {
         .caused_by
         .iter()
         .map(|print| report.findings.iter().find(|f| f.fingerprint() == *print).map(|f| f.check).unwrap());
-    let steps: Vec<_> =
-        finding.remedy.steps.iter().map(|step| json!([step.kind, step.command.is_some()])).collect();
+    let steps: Vec<_> = finding.remedy.steps.iter().map(|step| json!([step.kind, step.command.is_some()])).collect();
     sorted(json!({
         "check": finding.check,
         "severity": finding.severity,
@@ -144,8 +130,7 @@ impl Story {
 
     fn holds_in(&self, variant: &Variant) -> Result<(), TestCaseError> {
         let renamed = variant.owners(&mut objects(&self.before));
-        let mut expected: Vec<Value> =
-            self.said.iter().map(|e| sorted(variant.expected(e, &renamed))).collect();
+        let mut expected: Vec<Value> = self.said.iter().map(|e| sorted(variant.expected(e, &renamed))).collect();
         let report = stories::judge(&variant.applied_to(&self.before));
         let mut found = essences(&report);
         let first = |these: &[Value]| these.first().map(|f| f["check"].clone());

@@ -112,10 +112,7 @@ fn without_files(bundle: &Path, node: Option<&str>) {
     let gone = node.map_or(bundle.join("nodes"), |node| bundle.join("nodes").join(node));
     fs::remove_dir_all(gone).unwrap();
     edit(&bundle.join("manifest.json"), |manifest| {
-        manifest["nodes"]
-            .as_array_mut()
-            .unwrap()
-            .retain(|other| node.is_some_and(|node| other["node"] != node));
+        manifest["nodes"].as_array_mut().unwrap().retain(|other| node.is_some_and(|node| other["node"] != node));
         if node.is_none() {
             let items = manifest["items"].as_array_mut().unwrap();
             items.retain(|item| item["item"] != "node-files");
@@ -161,10 +158,7 @@ fn a_partial_cure_shows_which_subject_is_left() {
     let table = ran(meshdoctor(&args)).out;
     assert!(table.contains("1 of 2 subjects fixed"), "{table}");
     let short = ran(meshdoctor(&[&args[..], &["-o", "short"]].concat())).out;
-    assert!(
-        short.lines().any(|line| line.starts_with("still-there error cni-token-revoked ip-10-0-1-12")),
-        "{short}"
-    );
+    assert!(short.lines().any(|line| line.starts_with("still-there error cni-token-revoked ip-10-0-1-12")), "{short}");
     assert!(short.lines().last().unwrap().ends_with("exit 1"), "{short}");
 }
 
@@ -213,8 +207,7 @@ fn evidence_that_is_not_newer_shows_nothing() {
     }
     // One line for all findings, and the command for newer evidence.
     let old = folder.bundle(DEMO, DemoState::Before, BEFORE);
-    let text =
-        ran(meshdoctor(&["check", "--verify", report.to_str().unwrap(), "--bundle", old.to_str().unwrap()]));
+    let text = ran(meshdoctor(&["check", "--verify", report.to_str().unwrap(), "--bundle", old.to_str().unwrap()]));
     assert_eq!(text.status, 4, "{}", text.out);
     assert!(text.out.contains("findings was checked: the evidence is from"), "{}", text.out);
     assert!(text.out.contains("  meshdoctor check --verify "), "{}", text.out);
@@ -326,8 +319,7 @@ fn a_hostile_report_drives_no_terminal() {
     });
     let after = folder.bundle(DEMO, DemoState::After, AFTER);
     for form in ["table", "short", "json"] {
-        let args =
-            ["check", "--verify", report.to_str().unwrap(), "--bundle", after.to_str().unwrap(), "-o", form];
+        let args = ["check", "--verify", report.to_str().unwrap(), "--bundle", after.to_str().unwrap(), "-o", form];
         let output = ran(meshdoctor(&args));
         let text = output.text();
         assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{form}: {text:?}");

@@ -58,8 +58,7 @@ fn what_an_object_says_of_itself_is_accepted_until_its_day() {
         object
     };
     let web = || deployment("web", "linkerd.io/injekt");
-    let entry =
-        "- check: annotation-unknown\n  reason: until the move\n  owner: team-shop\n  expires: 2026-11-20\n";
+    let entry = "- check: annotation-unknown\n  reason: until the move\n  owner: team-shop\n  expires: 2026-11-20\n";
     write(dir, &[says(web(), entry)]);
     let (status, document) = report(dir, &[]);
     assert_eq!(status, 0, "{document:#}");
@@ -361,13 +360,9 @@ fn fingerprints_hold_over_rollouts_and_restarts() {
         let output = ran(meshdoctor(&[&base[..], more].concat()).current_dir(dir));
         let document: Value = output.document();
         let prints = |finding: &Value| {
-            (
-                finding["check"].as_str().unwrap().to_owned(),
-                finding["fingerprint"].as_str().unwrap().to_owned(),
-            )
+            (finding["check"].as_str().unwrap().to_owned(), finding["fingerprint"].as_str().unwrap().to_owned())
         };
-        let prints: BTreeSet<(String, String)> =
-            document["findings"].as_array().unwrap().iter().map(prints).collect();
+        let prints: BTreeSet<(String, String)> = document["findings"].as_array().unwrap().iter().map(prints).collect();
         (output.status, prints, document)
     };
     let (status, before, document) = run(cluster("5d9f7c6b8", "x0kq2", 0), &[]);

@@ -61,8 +61,7 @@ fn a_run_that_came_to_nothing_is_a_page_that_says_so() {
 
 /// A browser of this machine, if any.
 fn browser() -> Option<&'static str> {
-    let is_there =
-        |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
+    let is_there = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
     let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(is_there);
     if found.is_none() {
         skipped(Need::Browser, "no chromium is on PATH");
@@ -74,14 +73,7 @@ fn browser() -> Option<&'static str> {
 fn browse(browser: &str, home: &Path) -> Command {
     let mut command = Command::new("timeout");
     command
-        .args([
-            "60",
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-background-networking",
-        ])
+        .args(["60", browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"])
         .args(["--host-resolver-rules=MAP * ~NOTFOUND", "--no-first-run", "--disable-component-update"])
         .arg(format!("--user-data-dir={}", home.display()));
     command
@@ -140,9 +132,7 @@ fn symptom_is_repaired_by_the_steps_of_its_cause() {
 fn healthy_page_begins_with_healthy() {
     let Some(page) = recorded("healthy-2.18", &[]) else { return };
     assert!(page.contains("<title>healthy-2.18: Healthy</title>"));
-    assert!(
-        page.contains("<strong class=\"good\">Healthy</strong>: ") && page.contains(" checks passed</p>")
-    );
+    assert!(page.contains("<strong class=\"good\">Healthy</strong>: ") && page.contains(" checks passed</p>"));
     let Some(page) = recorded("healthy-2.18", &["--only", "issuer-expired"]) else { return };
     assert!(page.contains("<strong class=\"good\">No errors or warnings</strong>: 1 check passed"));
 }
@@ -155,13 +145,9 @@ fn missing_evidence_that_decides_the_exit_status_is_first() {
     std::fs::create_dir(&own).unwrap();
     std::fs::copy(recordings.join("healthy-2.18/cluster.json"), own.join("cluster.json")).unwrap();
     let dump = own.join("cluster.json").display().to_string();
-    let page =
-        page(&["check", "--bundle", &dump, "--no-config", "--linkerd-cli", "none", "--complete", "all"]);
+    let page = page(&["check", "--bundle", &dump, "--no-config", "--linkerd-cli", "none", "--complete", "all"]);
     assert!(page.contains("<title>prod: Not fully checked</title>"), "the folder's name");
-    assert!(
-        page.contains("Not fully checked</strong>: the API server&#39;s version is missing ("),
-        "the reason"
-    );
+    assert!(page.contains("Not fully checked</strong>: the API server&#39;s version is missing ("), "the reason");
     let (_, unchecked) = page.split_once("id=\"not-checked\"").unwrap();
     let first = unchecked.find("<strong>the API server&#39;s version</strong>").unwrap();
     assert!(unchecked.find("class=\"optional\"").is_some_and(|optional| first < optional));

@@ -252,10 +252,7 @@ mod tests {
         for (path, bytes) in &files {
             let blob = &marked.files[*path];
             assert!(format!("{blob:?}").contains("Member"), "{blob:?}");
-            assert_eq!(
-                (&blob.bytes(9999).unwrap(), plain.files[*path].bytes(9999).unwrap()),
-                (bytes, bytes.clone())
-            );
+            assert_eq!((&blob.bytes(9999).unwrap(), plain.files[*path].bytes(9999).unwrap()), (bytes, bytes.clone()));
             assert_eq!(blob.slice(3, 4).bytes(4).unwrap(), bytes[3..7]);
             let mut again = Vec::new();
             blob.reader().unwrap().at(10, 5, &mut again).unwrap();
@@ -278,8 +275,7 @@ mod tests {
     fn member_with_wrong_length_is_an_error() {
         let files = files();
         let (marked, begins) = archive(&files, true);
-        for (at, by) in [(BEGIN + 4, 1_u8), (BEGIN + 4, 255), (BEGIN + 5, 3), (BEGIN + 8, 1), (BEGIN + 9, 2)]
-        {
+        for (at, by) in [(BEGIN + 4, 1_u8), (BEGIN + 4, 255), (BEGIN + 5, 3), (BEGIN + 8, 1), (BEGIN + 9, 2)] {
             let mut lying = marked.clone();
             lying[begins[0] + at] = lying[begins[0] + at].wrapping_add(by);
             let tree = tree(&lying, &mut Budget::default());

@@ -21,11 +21,8 @@ pub(super) fn is_tar(block: &[u8]) -> bool {
 }
 
 fn checksum_holds(block: &[u8]) -> bool {
-    let sum: u32 = block
-        .iter()
-        .enumerate()
-        .map(|(at, byte)| if (148..156).contains(&at) { 32 } else { u32::from(*byte) })
-        .sum();
+    let sum: u32 =
+        block.iter().enumerate().map(|(at, byte)| if (148..156).contains(&at) { 32 } else { u32::from(*byte) }).sum();
     header(block).is_some_and(|header| header.cksum().is_ok_and(|said| said == sum))
 }
 
@@ -157,9 +154,7 @@ impl<'a, R: Input> Walk<'a, R> {
                     None => self.data(size, Some(&path)).map(|(at, len)| FilePosition::Kept(at, len))?,
                 };
                 if self.places.insert(path.clone(), place).is_some() {
-                    self.tree
-                        .notes
-                        .push((path, "it occurs twice in the archive; the later one is used".to_owned()));
+                    self.tree.notes.push((path, "it occurs twice in the archive; the later one is used".to_owned()));
                 }
                 Ok(())
             }

@@ -33,9 +33,7 @@ fn bomb_is_cut_at_the_common_limit() {
         let mut budget = Budget { bytes: 15_000, entries: 10 };
         let Ok(Unpacked::Plain(first, None)) = unpack(&blob(&bytes), &mut budget, |_| true) else { panic!() };
         assert_eq!(first.len(), 10_000);
-        let Ok(Unpacked::Plain(second, Some(why))) = unpack(&blob(&bytes), &mut budget, |_| true) else {
-            panic!()
-        };
+        let Ok(Unpacked::Plain(second, Some(why))) = unpack(&blob(&bytes), &mut budget, |_| true) else { panic!() };
         assert_eq!(second.len(), 5_000);
         assert!(why.contains("more than the limit"), "{why}");
     }
@@ -57,9 +55,7 @@ fn entries_are_limited_and_long_names_work() {
     let long = format!("{}/x.json", "d".repeat(200));
     let tar = tar_of(&[(&long, b"1"), ("b", b"2"), ("c", b"3")]);
     for bytes in [tar.clone(), packed(&tar)[0].clone()] {
-        let Ok(Unpacked::Tree(tree)) = unpack(&blob(&bytes), &mut Budget::default(), |_| true) else {
-            panic!()
-        };
+        let Ok(Unpacked::Tree(tree)) = unpack(&blob(&bytes), &mut Budget::default(), |_| true) else { panic!() };
         assert_eq!(tree.files.keys().collect::<Vec<_>>(), ["b", "c", &long]);
         assert_eq!(tree.files[&long].bytes(9).unwrap(), b"1");
         assert!(tree.trouble.is_empty());
@@ -144,8 +140,7 @@ fn unzipped(bytes: &[u8], budget: &mut Budget) -> Tree {
 #[test]
 fn zip_is_read_by_its_directory() {
     for packed in [false, true] {
-        let bytes =
-            zip_of(&[("a/x.json", b"{}"), ("b.yaml", b"kind: Pod"), ("b.yaml", b"kind: Node")], packed);
+        let bytes = zip_of(&[("a/x.json", b"{}"), ("b.yaml", b"kind: Pod"), ("b.yaml", b"kind: Node")], packed);
         let tree = unzipped(&bytes, &mut Budget::default());
         assert_eq!(tree.files.keys().collect::<Vec<_>>(), ["a/x.json", "b.yaml"]);
         assert_eq!(tree.files["b.yaml"].bytes(99).unwrap(), b"kind: Node");

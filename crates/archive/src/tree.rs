@@ -81,8 +81,7 @@ impl Tree {
 
 /// The entries below a folder in a sorted map, found without a full scan.
 fn under<'a, T>(map: &'a BTreeMap<String, T>, prefix: &'a str) -> impl Iterator<Item = (String, &'a T)> {
-    map.range(prefix.to_owned()..)
-        .map_while(move |(path, value)| Some((path.strip_prefix(prefix)?.to_owned(), value)))
+    map.range(prefix.to_owned()..).map_while(move |(path, value)| Some((path.strip_prefix(prefix)?.to_owned(), value)))
 }
 
 /// Folder of a file's path; empty at the top.

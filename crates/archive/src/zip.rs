@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 
 use flate2::bufread::DeflateDecoder;
-use rawzip::{
-    CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipEntry, ZipFileHeaderRecord, ZipLocator,
-};
+use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipEntry, ZipFileHeaderRecord, ZipLocator};
 
 use super::spool::{Blob, BlobReader, Spool};
 use super::tree::{Tree, clean};
@@ -76,8 +74,7 @@ pub(super) fn walk(blob: &Blob, budget: &mut Budget) -> io::Result<Tree> {
             }
         };
         let Some(content) = content(&entry, method) else {
-            tree.trouble
-                .push((path, format!("not read: compression method {} is not supported", method.as_u16())));
+            tree.trouble.push((path, format!("not read: compression method {} is not supported", method.as_u16())));
             continue;
         };
         let mut content = Bounded { input: content, left };

@@ -46,10 +46,7 @@ const STOPPED: &str = "interrupted by Ctrl-C or a termination signal";
 pub const VERIFY: [(u8, &str); 6] = [
     (FINE, "every finding of the earlier report is fixed (infos do not count, unless --fail-on info)"),
     (FINDINGS, "at least one finding is still present, or numbers of proxies are worse than in the report"),
-    (
-        USAGE,
-        "wrong usage: the file is not a report, has neither findings nor numbers, or is from another cluster",
-    ),
+    (USAGE, "wrong usage: the file is not a report, has neither findings nor numbers, or is from another cluster"),
     (COULD_NOT_RUN, "could not run: no cluster or an unreadable bundle"),
     (
         NOT_CHECKED,
@@ -79,10 +76,7 @@ pub const REACH: [(u8, &str); 6] = [
     (FINE, "every requested connection succeeds"),
     (FINDINGS, "at least one requested connection is known to fail, always or in part"),
     (USAGE, "wrong usage: an unknown flag value or client, or a client or destination without a namespace"),
-    (
-        COULD_NOT_RUN,
-        "could not run: no cluster, an unreadable bundle, or unreadable settings of the policy controller",
-    ),
+    (COULD_NOT_RUN, "could not run: no cluster, an unreadable bundle, or unreadable settings of the policy controller"),
     (
         NOT_CHECKED,
         "no connection is known to fail, but the evidence does not show that all succeed, or one succeeds \

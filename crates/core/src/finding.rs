@@ -294,12 +294,7 @@ pub struct RecordedFingerprints {
 
 impl Finding {
     /// A finding about a subject: observed, without evidence and remedy.
-    pub fn new(
-        check: &'static str,
-        severity: Severity,
-        subject: Subject,
-        message: impl Into<String>,
-    ) -> Finding {
+    pub fn new(check: &'static str, severity: Severity, subject: Subject, message: impl Into<String>) -> Finding {
         Finding {
             check,
             severity,

@@ -16,8 +16,7 @@ pub fn parse<T: DeserializeOwned>(content: &[u8]) -> Result<T, String> {
     if content.trim_ascii().is_empty() {
         return Err("the file is empty".to_owned());
     }
-    let text =
-        std::str::from_utf8(content).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
+    let text = std::str::from_utf8(content).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
     serde_saphyr::from_str(text).map_err(|error| match error.location() {
         Some(place) => format!("not a kubeconfig: line {}, column {}", place.line(), place.column()),
         None => "not a kubeconfig".to_owned(),

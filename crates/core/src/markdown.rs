@@ -81,8 +81,7 @@ pub fn read<F: DeserializeOwned>(name: &str, text: &str) -> Result<(F, Body), Ma
 
 /// The error for an unknown word, with the most similar known word instead of all of them.
 pub fn with_nearest(said: &str) -> String {
-    let quoted =
-        |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
+    let quoted = |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
     let named = said.contains("unknown field `") || said.contains("unknown variant `");
     let near = said.split_once(", expected").filter(|_| named).and_then(|(head, known)| {
         let word = quoted(head).pop()?;
@@ -215,9 +214,7 @@ impl<'a> Reader<'a> {
 
     fn block_kind(&self, info: &str) -> Result<BlockKind, MarkdownError> {
         let words: Vec<&str> = info.split_whitespace().skip(1).collect();
-        let value = |name: &str| {
-            words.iter().find_map(|w| w.strip_prefix(name)?.strip_prefix('=')).map(str::to_owned)
-        };
+        let value = |name: &str| words.iter().find_map(|w| w.strip_prefix(name)?.strip_prefix('=')).map(str::to_owned);
         match (words.first(), value("node"), value("path")) {
             (Some(&"cluster"), ..) => Ok(BlockKind::Cluster { on: value("on") }),
             (Some(&"run"), ..) => Ok(BlockKind::Run),

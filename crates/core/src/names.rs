@@ -27,8 +27,8 @@ impl NameRule {
     pub fn of_kind(kind: &str) -> NameRule {
         match kind {
             "Namespace" => NameRule::Label,
-            "Pod" | "Node" | "Deployment" | "ReplicaSet" | "DaemonSet" | "StatefulSet" | "Job"
-            | "CronJob" | "Service" | "ServiceAccount" | "ConfigMap" | "Secret" => NameRule::Subdomain,
+            "Pod" | "Node" | "Deployment" | "ReplicaSet" | "DaemonSet" | "StatefulSet" | "Job" | "CronJob"
+            | "Service" | "ServiceAccount" | "ConfigMap" | "Secret" => NameRule::Subdomain,
             _ => NameRule::Segment,
         }
     }
@@ -37,19 +37,14 @@ impl NameRule {
 /// A DNS label (RFC 1123), such as the name of a namespace.
 pub fn is_label(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    !name.is_empty()
-        && name.len() <= 63
-        && name.bytes().all(plain)
-        && !name.starts_with('-')
-        && !name.ends_with('-')
+    !name.is_empty() && name.len() <= 63 && name.bytes().all(plain) && !name.starts_with('-') && !name.ends_with('-')
 }
 
 /// A DNS subdomain (RFC 1123), such as the name of a pod or node. Its labels may be longer than 63 bytes.
 pub fn is_subdomain(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let part = |part: &str| {
-        !part.is_empty() && part.bytes().all(plain) && !part.starts_with('-') && !part.ends_with('-')
-    };
+    let part =
+        |part: &str| !part.is_empty() && part.bytes().all(plain) && !part.starts_with('-') && !part.ends_with('-');
     name.len() <= 253 && name.split('.').all(part)
 }
 
@@ -57,9 +52,7 @@ pub fn is_subdomain(name: &str) -> bool {
 pub fn is_label_value(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let ends = [text.bytes().next(), text.bytes().last()];
-    text.len() <= 63
-        && text.bytes().all(inner)
-        && ends.into_iter().flatten().all(|byte| byte.is_ascii_alphanumeric())
+    text.len() <= 63 && text.bytes().all(inner) && ends.into_iter().flatten().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Whether a text is a valid label key: a name, optionally with a DNS subdomain and a slash before it.
@@ -124,8 +117,7 @@ mod tests {
         for an in ["HTTPRoute", "EgressNetwork", "ExternalWorkload", "HTTPLocalRateLimitPolicy", "Ingress"] {
             assert_eq!(with_article(an), format!("an {an}"));
         }
-        for a in ["Server", "GRPCRoute", "TLSRoute", "TCPRoute", "MeshTLSAuthentication", "UserThing", "Pod"]
-        {
+        for a in ["Server", "GRPCRoute", "TLSRoute", "TCPRoute", "MeshTLSAuthentication", "UserThing", "Pod"] {
             assert_eq!(with_article(a), format!("a {a}"));
         }
         assert_eq!(with_article(""), "a ");

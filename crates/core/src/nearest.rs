@@ -74,9 +74,7 @@ mod tests {
     fn a_slip_changes_one_letter_inside_a_part_and_no_digit() {
         assert!(is_slip("authros-get-route", "authors-get-route") && is_slip("wbe", "web"));
         assert!(is_slip("payements-http", "payments-http") && is_slip("athors", "authors"));
-        for (word, name) in
-            [("web-https", "web-http"), ("web-b", "web-a"), ("rediss", "redis"), ("a-on", "a-in")]
-        {
+        for (word, name) in [("web-https", "web-http"), ("web-b", "web-a"), ("rediss", "redis"), ("a-on", "a-in")] {
             assert!(!is_slip(word, name), "{word} may be meant, not {name}");
         }
         assert!(!is_slip("authors-dont-route", "authors-get-route") && !is_slip("not-authors", "authors"));

@@ -88,11 +88,7 @@ mod tests {
             ("10.0.0.1/32", "10.0.0.1", true),
             ("10.0.0.1/32", "10.0.0.2", false),
         ] {
-            assert_eq!(
-                net(network).contains(address.parse().expect("an address")),
-                holds,
-                "{network} {address}"
-            );
+            assert_eq!(net(network).contains(address.parse().expect("an address")), holds, "{network} {address}");
         }
         assert!(net("10.0.0.0/8").covers(&net("10.244.0.0/24")));
         assert!(!net("10.244.0.0/24").covers(&net("10.0.0.0/8")));

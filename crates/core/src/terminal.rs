@@ -20,9 +20,7 @@ mod tests {
 
     #[test]
     fn invisible_code_points_are_hostile() {
-        for c in
-            ['\u{ad}', '\u{34f}', '\u{3164}', '\u{115f}', '\u{fe0f}', '\u{e0100}', '\u{fffe}', '\u{10ffff}']
-        {
+        for c in ['\u{ad}', '\u{34f}', '\u{3164}', '\u{115f}', '\u{fe0f}', '\u{e0100}', '\u{fffe}', '\u{10ffff}'] {
             assert!(is_hostile(c), "{:x}", c as u32);
         }
         for c in ['a', 'ü', '…', '한', '\u{301}', '✓', '\u{fffd}', '\u{1f600}'] {

@@ -86,8 +86,7 @@ pub fn parse_applied(text: &str) -> Result<serde_json::Value, String> {
 /// # Errors
 /// It is rejected.
 pub fn guard(text: &[u8]) -> Result<(), Refused> {
-    if memchr::memchr_iter(b'%', text).filter(|at| *at == 0 || text[at - 1] == b'\n').count() > MAX_DIRECTIVES
-    {
+    if memchr::memchr_iter(b'%', text).filter(|at| *at == 0 || text[at - 1] == b'\n').count() > MAX_DIRECTIVES {
         return Err(Refused::Directives);
     }
     let few = memchr::memchr2_iter(b'[', b'{', text).nth(MAX_DEPTH).is_none();
@@ -108,8 +107,7 @@ pub fn guard(text: &[u8]) -> Result<(), Refused> {
 /// Whether an anchor or alias may start here: the sign at the start of a word.
 fn has_sign(text: &[u8], sign: u8) -> bool {
     memchr::memchr_iter(sign, text).any(|at| {
-        let begins =
-            at == 0 || matches!(text[at - 1], b' ' | b'\n' | b'\r' | b'\t' | b'[' | b'{' | b',' | b':');
+        let begins = at == 0 || matches!(text[at - 1], b' ' | b'\n' | b'\r' | b'\t' | b'[' | b'{' | b',' | b':');
         begins && text.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace())
     })
 }
@@ -186,14 +184,8 @@ mod tests {
         let deep = |open: &str, close: &str, n: usize| format!("a: {}{}\n", open.repeat(n), close.repeat(n));
         for (open, close) in [("[", "]"), ("{a: ", "}"), ("[{a: ", "}]")] {
             for n in [200, 100_000] {
-                assert!(
-                    matches!(guard(deep(open, close, n).as_bytes()), Err(Refused::TooDeep { line: 1 })),
-                    "{open}"
-                );
-                assert!(
-                    matches!(guard(deep(open, "", n).as_bytes()), Err(Refused::TooDeep { .. })),
-                    "{open}"
-                );
+                assert!(matches!(guard(deep(open, close, n).as_bytes()), Err(Refused::TooDeep { line: 1 })), "{open}");
+                assert!(matches!(guard(deep(open, "", n).as_bytes()), Err(Refused::TooDeep { .. })), "{open}");
             }
             assert_eq!(guard(deep(open, close, 50).as_bytes()), Ok(()));
         }

@@ -147,8 +147,7 @@ fn is_reading_check(call: &[Word]) -> bool {
 /// A program with its subcommands: `linkerd viz install`.
 fn described(call: &[Word]) -> String {
     let words = call.iter().skip_while(|word| is_assignment(word)).take_while(|word| {
-        let is_name =
-            |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/');
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/');
         !word.text.starts_with('-') && !word.is_expanded && word.text.chars().all(is_name)
     });
     words.take(3).map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
@@ -157,10 +156,8 @@ fn described(call: &[Word]) -> String {
 fn of_kubectl(call: &[Word]) -> Result<Action, NotSimulated> {
     let options = KubectlOptions::read(&call[1..])?;
     let verb = options.words.first().copied().unwrap_or_default();
-    let is_read = matches!(
-        verb,
-        "get" | "describe" | "logs" | "top" | "explain" | "api-resources" | "auth" | "version" | "wait"
-    );
+    let is_read =
+        matches!(verb, "get" | "describe" | "logs" | "top" | "explain" | "api-resources" | "auth" | "version" | "wait");
     if is_read || (verb == "rollout" && matches!(options.words.get(1), Some(&("status" | "history")))) {
         return Ok(Action::Observe);
     }
@@ -217,8 +214,8 @@ fn patch(options: &KubectlOptions<'_>) -> Result<Action, NotSimulated> {
     let (target, _) = options.target(&options.words[1..])?;
     let text = options.value(&["-p", "--patch"]);
     let text = text.ok_or_else(|| NotSimulated::new("its patch is in a file"))?;
-    let patch: Value = serde_json::from_str(text)
-        .map_err(|error| NotSimulated::new(format!("its patch is not JSON: {error}")))?;
+    let patch: Value =
+        serde_json::from_str(text).map_err(|error| NotSimulated::new(format!("its patch is not JSON: {error}")))?;
     let edit = match (options.value(&["--type"]).unwrap_or("strategic"), patch) {
         ("json", Value::Array(operations)) => Edit::Json(operations),
         ("merge", patch @ Value::Object(_)) => Edit::Merge(patch),

@@ -300,10 +300,7 @@ mod tests {
             );
             let removed = edit(&["values"], ValuesForm::Text, &["b"], ValueAction::Remove);
             let edited = changed(&text, &removed).expect(header);
-            assert_eq!(
-                edited,
-                text.replace("  b: 2\n", "").replace("\n  \n", "\n").trim_end().to_owned() + "\n"
-            );
+            assert_eq!(edited, text.replace("  b: 2\n", "").replace("\n  \n", "\n").trim_end().to_owned() + "\n");
         }
     }
 
@@ -316,8 +313,7 @@ mod tests {
 
     #[test]
     fn folded_and_quoted_texts() {
-        let renamed =
-            |text: &str| changed(text, &edit(&["values"], ValuesForm::Text, &["b"], rename(&["x"])));
+        let renamed = |text: &str| changed(text, &edit(&["values"], ValuesForm::Text, &["b"], rename(&["x"])));
         assert_eq!(renamed("values: 'b: 1' # c\n"), Ok("values: 'x: 1' # c\n".to_owned()));
         assert_eq!(renamed("values: \"b: 1\\n\"\n"), Ok("values: \"x: 1\\n\"\n".to_owned()));
         let why = renamed("values: >\n  b: 1\n\n  c: 2\n").expect_err("folded");
@@ -340,8 +336,7 @@ mod tests {
 
     #[test]
     fn single_values_are_edited_in_lists_and_maps() {
-        let list =
-            "p:\n- name: proxy.logLevl\n  value: warn # w\n- {name: b, value: \"TRUE\", forceString: true}\n";
+        let list = "p:\n- name: proxy.logLevl\n  value: warn # w\n- {name: b, value: \"TRUE\", forceString: true}\n";
         let renamed = edit(&["p"], ValuesForm::Single, &["proxy", "logLevl"], rename(&["proxy", "logLevel"]));
         assert_eq!(changed(list, &renamed), Ok(list.replace("logLevl", "logLevel")));
         let set = edit(&["p"], ValuesForm::Single, &["b"], ValueAction::Set(NewValue::Bool(true)));
@@ -369,15 +364,12 @@ mod tests {
         let removed = |keys: &[&str]| edit(&["values"], ValuesForm::Text, keys, ValueAction::Remove);
         let edited = changed("values: |-\n  # a\n  b:\n    c: 1\n", &removed(&["b", "c"]));
         assert_eq!(edited.as_deref(), Ok("values: |-\n  # a\n  b: {}\n"));
-        assert!(
-            changed("values: |-\n  b: 1\n", &removed(&["b"])).is_err_and(|why| why.contains("only value"))
-        );
+        assert!(changed("values: |-\n  b: 1\n", &removed(&["b"])).is_err_and(|why| why.contains("only value")));
     }
 
     #[test]
     fn maps_in_lists_of_a_text_are_edited() {
-        let text =
-            "patches:\n- patch: |\n    - op: add\n      path: /a\n      value:\n        wrong: x  # w\n";
+        let text = "patches:\n- patch: |\n    - op: add\n      path: /a\n      value:\n        wrong: x  # w\n";
         let keys = ["0", "value", "wrong"];
         let renamed = edit(&["patches", "0", "patch"], ValuesForm::Text, &keys, rename(&["0", "value", "b"]));
         assert_eq!(changed(text, &renamed), Ok(text.replace("wrong", "b")));

@@ -18,11 +18,9 @@ use layout::{Entry, Holds, TextNode};
 /// # Errors
 /// The change cannot be made in this layout, with the reason.
 pub fn changed(text: &str, before: &Value, after: &Value) -> Result<String, String> {
-    let root =
-        layout::read(text).ok_or("it uses aliases (*name), or its YAML cannot be read with positions")?;
+    let root = layout::read(text).ok_or("it uses aliases (*name), or its YAML cannot be read with positions")?;
     let removed = comments::removed(text, &root, before, Some(after));
-    let is_json =
-        serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object() || value.is_array());
+    let is_json = serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object() || value.is_array());
     let mut editor = Editor { text, is_json, edits: Vec::new() };
     editor.node(&root, before, after)?;
     let edited = comments::restored(&editor.finish(), &removed);
@@ -71,9 +69,7 @@ impl Editor<'_> {
                 true => self.flow_map(node, entries, before, after),
                 false => self.block_map(entries, before, after),
             },
-            (Holds::List(items), Value::Array(before), Value::Array(after)) => {
-                self.list(node, items, before, after)
-            }
+            (Holds::List(items), Value::Array(before), Value::Array(after)) => self.list(node, items, before, after),
             (Holds::Scalar, before, after) if !after.is_object() && !after.is_array() => {
                 let old = &self.text[node.range()];
                 if let Some(block) = literal_change(old, before, after) {
@@ -208,8 +204,7 @@ impl Editor<'_> {
             // The first key of a list item shares its line with the dash: other comments go above it.
             (false, Some(next)) => {
                 let comments = comments::lines(&self.text[entry.end()..next.start]);
-                let indent =
-                    self.text[line..entry.start].len() - self.text[line..entry.start].trim_start().len();
+                let indent = self.text[line..entry.start].len() - self.text[line..entry.start].trim_start().len();
                 let above = comments.map(|comment| format!("{}{comment}\n", " ".repeat(indent)));
                 self.edits.push((line..line, above.collect()));
                 self.edits.push((entry.start..next.start, String::new()));
@@ -219,13 +214,7 @@ impl Editor<'_> {
         }
     }
 
-    fn list(
-        &mut self,
-        node: &TextNode,
-        items: &[TextNode],
-        before: &[Value],
-        after: &[Value],
-    ) -> Result<(), String> {
+    fn list(&mut self, node: &TextNode, items: &[TextNode], before: &[Value], after: &[Value]) -> Result<(), String> {
         if before.len() == after.len() {
             let pairs = before.iter().zip(after);
             return items.iter().zip(pairs).try_for_each(|(item, (old, new))| self.node(item, old, new));
@@ -308,8 +297,7 @@ fn literal_change(block: &str, before: &Value, after: &Value) -> Option<String> 
 fn new_name(added: &Map<String, Value>, old: &Value) -> Option<String> {
     let same = added.iter().find(|(_, new)| *new == old);
     let trimmed = |value: &Value| value.as_str().map(|text| text.trim().to_owned());
-    let same = same
-        .or_else(|| added.iter().find(|(_, new)| trimmed(new).is_some_and(|new| trimmed(old) == Some(new))));
+    let same = same.or_else(|| added.iter().find(|(_, new)| trimmed(new).is_some_and(|new| trimmed(old) == Some(new))));
     same.map(|(key, _)| key.clone())
 }
 

@@ -221,11 +221,7 @@ impl Item {
 
     /// The Secret of the same name for the control plane.
     pub fn copy_of_credentials(link: &Link, control_plane: &str) -> Item {
-        Item::named(
-            Kind::Secret,
-            Scope::Fixed(control_plane.to_owned()),
-            link.spec.cluster_credentials_secret.clone(),
-        )
+        Item::named(Kind::Secret, Scope::Fixed(control_plane.to_owned()), link.spec.cluster_credentials_secret.clone())
     }
 
     /// The Secret for the control plane under the name that the CLI gives it.

@@ -75,8 +75,7 @@ impl Missing {
             return instruction(LOG_IN_TO_PROXY);
         }
         let asked = self.request.item.query();
-        if let Some(close) = asked.and_then(|asked| asked.close(&self.why, self.request.namespace.as_deref()))
-        {
+        if let Some(close) = asked.and_then(|asked| asked.close(&self.why, self.request.namespace.as_deref())) {
             return close;
         }
         match (&self.request.item, &self.why) {
@@ -86,17 +85,15 @@ impl Missing {
             },
             (item, Why::NotCaptured | Why::NotOffered | Why::NotInManifests) => capture(item, &self.request),
             (item, Why::PerhapsMore) => match item.kind() {
-                Some(kind) => {
-                    instruction(format!("if the dump lists all of them, add --complete {}", kind.resource()))
-                }
+                Some(kind) => instruction(format!("if the dump lists all of them, add --complete {}", kind.resource())),
                 None => instruction("provide a complete dump"),
             },
             (_, Why::NotServed) => {
                 instruction("install the CRDs or the API service, or skip the checks that need it: --skip")
             }
-            (_, Why::TimedOut { .. } | Why::OutOfTime { .. }) => instruction(
-                "run again, with a longer --request-timeout and --timeout if the API server is slow",
-            ),
+            (_, Why::TimedOut { .. } | Why::OutOfTime { .. }) => {
+                instruction("run again, with a longer --request-timeout and --timeout if the API server is slow")
+            }
             (_, Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. }) => {
                 instruction("repair it or collect it again; its position is named above")
             }
@@ -115,9 +112,7 @@ impl Missing {
     /// Namespace and name of the Secret of a Link, which is in the namespace of the Link.
     pub fn link_secret(&self) -> Option<(&str, &str)> {
         match &self.request.item {
-            Item::Named { kind: Kind::Secret, scope: Scope::Fixed(namespace), name } => {
-                Some((namespace, name))
-            }
+            Item::Named { kind: Kind::Secret, scope: Scope::Fixed(namespace), name } => Some((namespace, name)),
             _ => None,
         }
     }
@@ -130,12 +125,7 @@ impl Missing {
             }
             Item::List(kind) => format!("list on {} ({} prints the role)", kind.resource(), own("rbac")),
             Item::Named { kind, name, .. } => {
-                let place = self
-                    .request
-                    .namespace
-                    .as_deref()
-                    .map(|n| format!(" in namespace {n}"))
-                    .unwrap_or_default();
+                let place = self.request.namespace.as_deref().map(|n| format!(" in namespace {n}")).unwrap_or_default();
                 format!("get on {} {name}{place} ({} prints the role)", kind.resource(), own("rbac"))
             }
             item => item.query().map(Query::right).unwrap_or_default(),
@@ -147,8 +137,7 @@ impl Missing {
 pub const LOG_IN: &str = "the credentials have expired or are wrong: log in again, then test them";
 
 /// The next step if another server responds.
-pub const LOG_IN_TO_PROXY: &str =
-    "log in to the proxy or VPN, or correct the address of the server in the kubeconfig";
+pub const LOG_IN_TO_PROXY: &str = "log in to the proxy or VPN, or correct the address of the server in the kubeconfig";
 
 /// The command that tests the credentials.
 pub fn whoami() -> Call {
@@ -191,10 +180,8 @@ pub fn get_each(kinds: &BTreeSet<Kind>) -> Vec<Line> {
 }
 
 fn capture(item: &Item, request: &Request) -> GapRemediation {
-    let collect = format!(
-        "collect everything with {}, or save this for --bundle",
-        own("collect --output bundle.tar.gz")
-    );
+    let collect =
+        format!("collect everything with {}, or save this for --bundle", own("collect --output bundle.tar.gz"));
     match item {
         // Printing a Secret would print a private key.
         Item::Named { kind: Kind::Secret, .. } | Item::List(Kind::Secret) => GapRemediation::run(

@@ -71,9 +71,7 @@ impl Bounds<'_, '_> {
         match &expression.expr {
             Expr::Unspecified | Expr::Select(_) => Size::SCALAR,
             Expr::Literal(literal) => match literal {
-                LiteralValue::String(text) => {
-                    Size { bytes: NODE + text.inner().len() as u64, ..Size::SCALAR }
-                }
+                LiteralValue::String(text) => Size { bytes: NODE + text.inner().len() as u64, ..Size::SCALAR },
                 _ => Size::SCALAR,
             },
             Expr::Ident(name) => {
@@ -91,11 +89,7 @@ impl Bounds<'_, '_> {
                 let many = list.elements.len() as u64;
                 let all = list.elements.iter().map(|element| self.size(element, times));
                 let all = all.fold(Size::NOTHING, Size::and);
-                Size {
-                    bytes: all.bytes.saturating_add(NODE * (many + 1)),
-                    items: all.items.max(many),
-                    data: false,
-                }
+                Size { bytes: all.bytes.saturating_add(NODE * (many + 1)), items: all.items.max(many), data: false }
             }
             Expr::Map(map) => self.entries(map.entries.iter().map(|entry| &entry.expr), times),
             Expr::Struct(of) => self.entries(of.entries.iter().map(|entry| &entry.expr), times),
@@ -170,8 +164,8 @@ impl Bounds<'_, '_> {
             }
             ("policy", ..) => Size { bytes: OURS, items: OURS / NODE, data: false },
             (
-                "string" | "bytes" | "lowerAscii" | "upperAscii" | "trim" | "substring" | "charAt"
-                | "reverse" | "max" | "min",
+                "string" | "bytes" | "lowerAscii" | "upperAscii" | "trim" | "substring" | "charAt" | "reverse" | "max"
+                | "min",
                 ..,
             ) => Size { data: false, ..all },
             _ => Size::SCALAR,

@@ -180,9 +180,7 @@ impl Looks {
                     (Expr::Literal(LiteralValue::String(name)), _) => From::Field(name.inner().to_owned()),
                     (_, from) => from,
                 },
-                ("orValue" | "or" | "value", Some(target), args) => {
-                    of_all(&mut std::iter::once(&**target).chain(args))
-                }
+                ("orValue" | "or" | "value", Some(target), args) => of_all(&mut std::iter::once(&**target).chain(args)),
                 (op::CONDITIONAL, _, [_, one, other]) => self.from(one).or(self.from(other)),
                 (op::ADD | "dyn", _, args) => of_all(&mut args.iter()),
                 _ => From::Nowhere,

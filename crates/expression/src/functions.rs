@@ -33,31 +33,15 @@ pub const FUNCTIONS: [(&str, &str, &str); 12] = [
     ),
     ("isLessThan", "quantity, quantity", "as in Kubernetes; the same as <"),
     ("compareTo", "quantity, quantity", "as in Kubernetes: -1, 0 or 1"),
-    (
-        "inCIDR",
-        "address, network",
-        "whether an address is in a network: inCIDR(object.status.podIP, '10.0.0.0/8')",
-    ),
-    (
-        "selects",
-        "selector, labels",
-        "whether a label selector (matchLabels, matchExpressions) matches labels",
-    ),
+    ("inCIDR", "address, network", "whether an address is in a network: inCIDR(object.status.podIP, '10.0.0.0/8')"),
+    ("selects", "selector, labels", "whether a label selector (matchLabels, matchExpressions) matches labels"),
     (
         "validSelector",
         "selector",
         "whether Kubernetes accepts a label selector: it rejects invalid keys, values and operators",
     ),
-    (
-        "injected",
-        "object",
-        "whether Linkerd's injector adds a proxy to the pod, or to the pods of the workload",
-    ),
-    (
-        "defaultPolicy",
-        "object",
-        "the inbound policy of a pod's ports without a Server, such as all-unauthenticated",
-    ),
+    ("injected", "object", "whether Linkerd's injector adds a proxy to the pod, or to the pods of the workload"),
+    ("defaultPolicy", "object", "the inbound policy of a pod's ports without a Server, such as all-unauthenticated"),
     (
         "policy",
         "pod, port",
@@ -105,10 +89,7 @@ impl KnownPorts {
                 let mut all = self.names.get(name.as_str()).into_iter().flatten();
                 match (all.next(), all.next()) {
                     (Some(_), Some(_)) => {
-                        return Err(format!(
-                            "{} is the name of several ports of the pod; use a number",
-                            shown(name)
-                        ));
+                        return Err(format!("{} is the name of several ports of the pod; use a number", shown(name)));
                     }
                     (one, _) => one.copied(),
                 }
@@ -157,9 +138,8 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
 /// Functions that compare: versions, quantities, durations.
 fn ordered(context: &mut Context<'_, 'static>) -> Added<6> {
     let at_least = move |one: CelText, other: CelText| -> Result<bool, ExecutionError> {
-        let read = |text: &str| {
-            numbers(text).ok_or_else(|| failed("atLeast", format!("{} is not a version", shown(text))))
-        };
+        let read =
+            |text: &str| numbers(text).ok_or_else(|| failed("atLeast", format!("{} is not a version", shown(text))));
         if is_edge(&one) != is_edge(&other) {
             let why = format!(
                 "{} and {} have different numbering; use cluster.linkerdMinor, which also works for edge \
@@ -175,9 +155,8 @@ fn ordered(context: &mut Context<'_, 'static>) -> Added<6> {
         amount(&text).ok_or_else(|| failed("quantity", format!("{} is not a quantity", shown(&text))))
     };
     let duration = move |text: CelText| -> Result<f64, ExecutionError> {
-        seconds(&text).ok_or_else(|| {
-            failed("duration", format!("{} is not a duration, such as 90s or 1h30m", shown(&text)))
-        })
+        seconds(&text)
+            .ok_or_else(|| failed("duration", format!("{} is not a duration, such as 90s or 1h30m", shown(&text))))
     };
     let ordering = |one: f64, other: f64| match one.partial_cmp(&other) {
         Some(std::cmp::Ordering::Less) => -1,
@@ -190,33 +169,28 @@ fn ordered(context: &mut Context<'_, 'static>) -> Added<6> {
         context.add_function("duration", duration),
         context.add_function("isGreaterThan", |This(one): This<f64>, other: f64| one > other),
         context.add_function("isLessThan", |This(one): This<f64>, other: f64| one < other),
-        context.add_function("compareTo", move |This(one): This<f64>, other: f64| -> i64 {
-            ordering(one, other)
-        }),
+        context.add_function("compareTo", move |This(one): This<f64>, other: f64| -> i64 { ordering(one, other) }),
     ]
 }
 
 /// Functions of networks and selectors.
 fn matching(context: &mut Context<'_, 'static>) -> Added<3> {
     let in_cidr = move |address: CelText, network: CelText| -> Result<bool, ExecutionError> {
-        let wrong =
-            |what: &str, text: &str| failed("inCIDR", format!("{} is not a valid {what}", shown(text)));
+        let wrong = |what: &str, text: &str| failed("inCIDR", format!("{} is not a valid {what}", shown(text)));
         let address: IpAddr = address.parse().map_err(|_| wrong("address", &address))?;
         let network: ipnet::IpNet = network.parse().map_err(|_| wrong("network", &network))?;
         Ok(network.contains(&address))
     };
     let selects = move |selector: cel::Value, labels: cel::Value| -> Result<bool, ExecutionError> {
-        let json = |value: &cel::Value| {
-            from_cel(value, &mut { NODES }).map_err(|why| failed("selects", why.to_string()))
-        };
+        let json =
+            |value: &cel::Value| from_cel(value, &mut { NODES }).map_err(|why| failed("selects", why.to_string()));
         let wrong = |error: serde_json::Error| failed("selects", error.to_string());
         let selector: LabelSelector = serde_json::from_value(json(&selector)?).map_err(wrong)?;
         let labels: Texts = serde_json::from_value(json(&labels)?).map_err(wrong)?;
         Ok(selector.matches(&labels))
     };
     let valid_selector = move |selector: cel::Value| -> Result<bool, ExecutionError> {
-        let json =
-            from_cel(&selector, &mut { NODES }).map_err(|why| failed("validSelector", why.to_string()))?;
+        let json = from_cel(&selector, &mut { NODES }).map_err(|why| failed("validSelector", why.to_string()))?;
         let selector: LabelSelector =
             serde_json::from_value(json).map_err(|error| failed("validSelector", error.to_string()))?;
         Ok(selector.invalid().is_none())
@@ -276,8 +250,7 @@ fn shown(text: &str) -> String {
 /// The numbers of a version: `v1.31.5-eks` is 1, 31, 5; `edge-26.5.5` is 26, 5, 5.
 fn numbers(text: &str) -> Option<Vec<u64>> {
     let begin = text.find(|c: char| c.is_ascii_digit())?;
-    let end =
-        text[begin..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(text.len(), |at| begin + at);
+    let end = text[begin..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(text.len(), |at| begin + at);
     let numbers = text[begin..end].trim_end_matches('.').split('.').map(|n| n.parse().ok());
     let mut numbers = numbers.collect::<Option<Vec<u64>>>()?;
     // 1.29 equals 1.29.0.
@@ -344,8 +317,7 @@ fn amount(text: &str) -> Option<f64> {
     let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
     let (number, factor) = unit.unwrap_or((text, 1.0));
     // Exclude texts that only Rust accepts: inf, nan.
-    let is_number =
-        number.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) && !number.contains("n");
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) && !number.contains("n");
     is_number.then_some(())?;
     number.parse::<f64>().ok().map(|number| number * factor)
 }

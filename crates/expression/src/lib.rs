@@ -142,9 +142,7 @@ impl Expression {
         let mut shape = ExpressionShape::default();
         shape.walk(program.expression(), 0);
         if shape.height > DEEPEST {
-            return Err(format!(
-                "it is nested more than {DEEPEST} levels deep; move parts of it to variables"
-            ));
+            return Err(format!("it is nested more than {DEEPEST} levels deep; move parts of it to variables"));
         }
         if shape.depth > DEPTH {
             return Err(format!("loops are nested more than {DEPTH} levels deep"));
@@ -156,9 +154,7 @@ impl Expression {
             return Err(format!("unknown variable {name}{}", hint.unwrap_or_default()));
         }
         let ours = || FUNCTIONS.iter().map(|(name, _, _)| *name);
-        if let Some(name) =
-            shape.calls.iter().find(|name| !is_standard(name) && !ours().any(|known| known == *name))
-        {
+        if let Some(name) = shape.calls.iter().find(|name| !is_standard(name) && !ours().any(|known| known == *name)) {
             let hint = crate::nearest::closest(name, ours().chain(STANDARD.iter().copied()));
             let hint = hint.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             return Err(format!("unknown function {name}{hint}"));
@@ -241,11 +237,9 @@ impl Expression {
             }
             Err(ExecutionError::NoSuchKey(key)) => Err(NoValue::Missing(key.to_string())),
             Err(ExecutionError::IndexOutOfBounds(at)) => Err(NoValue::Missing(format!("item {at:?}"))),
-            Err(ExecutionError::UndeclaredReference(name)) => Err(scope
-                .lacking
-                .get(name.as_str())
-                .cloned()
-                .unwrap_or_else(|| NoValue::Missing(name.to_string()))),
+            Err(ExecutionError::UndeclaredReference(name)) => {
+                Err(scope.lacking.get(name.as_str()).cloned().unwrap_or_else(|| NoValue::Missing(name.to_string())))
+            }
             Err(ExecutionError::FunctionError { function, message })
                 if [functions::NOT_KNOWN, functions::NO_POLICY].contains(&message.as_str()) =>
             {

@@ -159,9 +159,7 @@ impl ExpressionShape {
             return Some(field.to_owned());
         }
         match &operand.expr {
-            Expr::Ident(name) if OBJECTS.contains(&name.as_str()) && !self.bound.contains(name) => {
-                Some(name.clone())
-            }
+            Expr::Ident(name) if OBJECTS.contains(&name.as_str()) && !self.bound.contains(name) => Some(name.clone()),
             _ => None,
         }
     }

@@ -21,7 +21,8 @@ fn missing_field_has_no_value_without_has() {
 
 #[test]
 fn optional_values_have_defaults() {
-    let object = json!({"metadata": {"annotations": {"linkerd.io/inject": "enabled"}}, "spec": {"a": "REDACTED(len=4)"}});
+    let object =
+        json!({"metadata": {"annotations": {"linkerd.io/inject": "enabled"}}, "spec": {"a": "REDACTED(len=4)"}});
     for (text, expected) in [
         ("object.metadata.?annotations[?'linkerd.io/inject'].orValue('') == 'enabled'", json!(true)),
         ("object.metadata.?labels[?'app'].orValue('none')", json!("none")),
@@ -34,9 +35,7 @@ fn optional_values_have_defaults() {
     for text in ["object.spec.?a.orValue('') == ''", "object.?spec[?'a'].orValue('x') == 'x'"] {
         assert!(matches!(value(text, &object), Err(NoValue::Redacted(_))), "{text}");
     }
-    assert!(
-        matches!(value("object.?metadata", &object), Err(NoValue::Failed(why)) if why.contains("orValue"))
-    );
+    assert!(matches!(value("object.?metadata", &object), Err(NoValue::Failed(why)) if why.contains("orValue")));
 }
 
 #[test]
@@ -55,15 +54,9 @@ fn string_functions_match_kubernetes() {
     }
     // A text has at most as many parts as letters.
     let long = json!("x".repeat(3000));
-    assert_eq!(
-        value("object.split('').all(a, object.split('').all(b, a == b))", &long),
-        Err(NoValue::Costly)
-    );
+    assert_eq!(value("object.split('').all(a, object.split('').all(b, a == b))", &long), Err(NoValue::Costly));
     for text in ["object.image.replace('', object.image)", "[object.image].join(',')"] {
-        assert!(
-            Expression::parse(text, &["object"]).is_err_and(|why| why.contains("unknown function")),
-            "{text}"
-        );
+        assert!(Expression::parse(text, &["object"]).is_err_and(|why| why.contains("unknown function")), "{text}");
     }
 }
 
@@ -117,11 +110,7 @@ fn redacted_value_is_not_compared_by_computed_key() {
         "[object.spec.containers[0]] == []",
         "(true ? object.metadata.annotations : {})[object.key] == 'x'",
     ] {
-        assert!(
-            matches!(value(text, &object), Err(NoValue::Redacted(_))),
-            "{text}: {:?}",
-            value(text, &object)
-        );
+        assert!(matches!(value(text, &object), Err(NoValue::Redacted(_))), "{text}: {:?}", value(text, &object));
     }
     // Names, numbers of items and unredacted values are usable.
     for text in [
@@ -202,9 +191,7 @@ fn invalid_expression_is_rejected_when_parsed() {
     assert!(refused("namespace.metadata.name == 'x'").ends_with("namespaceObject"));
     assert!(refused("atLest(object.x, '1')").contains("did you mean atLeast?"));
     assert_eq!(refused("injected()"), "injected(object) is called with 0 arguments");
-    assert!(
-        refused("cluster.?linkerd.orValue(policy(object))").starts_with("policy(pod, port) is called with 1")
-    );
+    assert!(refused("cluster.?linkerd.orValue(policy(object))").starts_with("policy(pod, port) is called with 1"));
     let deep = "object.all(a, object.all(b, object.all(c, object.all(d, true))))";
     assert!(refused(deep).contains("deep"));
     assert!(refused(&"1 + ".repeat(2000)).contains("longer"));

@@ -27,9 +27,7 @@ use crate::version::LinkerdVersion;
 mod namespace_discovery;
 mod sanitizer;
 
-use namespace_discovery::{
-    controller_configs, link_secrets, namespaces, namespaces_known, probes, unasked, undecided,
-};
+use namespace_discovery::{controller_configs, link_secrets, namespaces, namespaces_known, probes, unasked, undecided};
 use sanitizer::Border;
 
 /// Number of parallel requests. Connections to the API server use HTTP/1.1: each request needs its own.
@@ -124,9 +122,7 @@ pub async fn collect<S: Source>(
     let mut first = first_items(items);
     // An object in a requested list is not requested again by name, unless a bundle must contain it.
     let listed: BTreeSet<Item> = match saver {
-        None if source.origin().kind == "live" => {
-            first.iter().filter(|item| in_list(item, &first)).cloned().collect()
-        }
+        None if source.origin().kind == "live" => first.iter().filter(|item| in_list(item, &first)).cloned().collect(),
         None | Some(_) => BTreeSet::new(),
     };
     first.retain(|item| !listed.contains(item));
@@ -147,20 +143,16 @@ pub async fn collect<S: Source>(
         namespace: item.scope().and_then(|scope| namespaces.namespace_for(scope)).map(str::to_owned),
         item: item.clone(),
     });
-    let (second, nowhere): (Vec<Request>, Vec<Request>) =
-        second.partition(|request| request.namespace.is_some());
-    let beside_links =
-        if items.iter().any(is_of_links) { link_secrets(&gathered, &namespaces) } else { Vec::new() };
-    let of_controllers =
-        if items.iter().any(is_of_controllers) { controller_configs(&gathered) } else { Vec::new() };
+    let (second, nowhere): (Vec<Request>, Vec<Request>) = second.partition(|request| request.namespace.is_some());
+    let beside_links = if items.iter().any(is_of_links) { link_secrets(&gathered, &namespaces) } else { Vec::new() };
+    let of_controllers = if items.iter().any(is_of_controllers) { controller_configs(&gathered) } else { Vec::new() };
     let probes = probes(items, &gathered, &namespaces);
     let second = second.into_iter().chain(beside_links).chain(of_controllers).chain(probes);
     gathered.extend(run.gather(second.collect()).await);
     let known = namespaces_known(&gathered);
     gathered.extend(nowhere.into_iter().map(|request| unasked(request, &known)));
 
-    let server_version =
-        take_version(&mut gathered, &Item::ServerVersion, |v: ServerVersion| v.git_version.parse());
+    let server_version = take_version(&mut gathered, &Item::ServerVersion, |v: ServerVersion| v.git_version.parse());
     let (cli_version, cli_extensions) = take_cli(&mut gathered, options);
     let (nodes, node_trouble) = take_nodes(&mut gathered);
     let (at, time_source) = evaluation_time(source.captured_at(), options.at);
@@ -207,8 +199,7 @@ fn is_of_controllers(item: &Item) -> bool {
 /// The items that wait for nothing, and the lists that the others wait for.
 fn first_items(items: &BTreeSet<Item>) -> BTreeSet<Item> {
     let is_probe = |item: &Item| matches!(item, Item::Probe(_));
-    let waits =
-        |item: &Item| is_scoped(item) || is_of_links(item) || is_of_controllers(item) || is_probe(item);
+    let waits = |item: &Item| is_scoped(item) || is_of_links(item) || is_of_controllers(item) || is_probe(item);
     let mut first: BTreeSet<Item> = items.iter().filter(|item| !waits(item)).cloned().collect();
     if items.iter().any(is_probe) {
         first.extend([Item::List(Kind::Namespace), Item::List(Kind::Pod)]);
@@ -236,9 +227,7 @@ fn evaluation_time(captured: Option<Timestamp>, flag: Option<Timestamp>) -> (Tim
     match (captured, flag) {
         (Some(captured), _) => (captured, TimeSource::Captured),
         (None, Some(flag)) => (flag, TimeSource::Flag),
-        (None, None) => {
-            (Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default(), TimeSource::Clock)
-        }
+        (None, None) => (Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default(), TimeSource::Clock),
     }
 }
 
@@ -310,8 +299,7 @@ impl<S: Source> CollectRun<'_, S> {
     async fn one(&self, request: Request) -> (Item, Gathered) {
         self.observer.started(&request);
         let live = self.source.origin().kind == "live";
-        let whole =
-            matches!(&request.item, Item::List(kind) if self.whole.contains(kind) || is_kept_in_full(*kind));
+        let whole = matches!(&request.item, Item::List(kind) if self.whole.contains(kind) || is_kept_in_full(*kind));
         let mut border = Border::new(&request, self.saver, self.observer, (live, whole), self.kept);
         let mut fetched = self.source.fetch(&request, &mut border).await;
         let Border { store, mut malformed, raw, nodes, arrived, touched, whole, limit, .. } = border;
@@ -337,12 +325,7 @@ impl<S: Source> CollectRun<'_, S> {
         }
         let answer = store.map(|mut store| {
             store.finish();
-            Answer {
-                request: request.clone(),
-                fetched: fetched.clone(),
-                store,
-                whole: whole.unwrap_or_default(),
-            }
+            Answer { request: request.clone(), fetched: fetched.clone(), store, whole: whole.unwrap_or_default() }
         });
         (request.item, Gathered { answer, fetched, raw, nodes })
     }
@@ -399,11 +382,7 @@ where
         return Err(reason);
     }
     let malformed = |message: String| Why::Malformed { message };
-    let value = found
-        .raw
-        .into_iter()
-        .next()
-        .ok_or_else(|| malformed("the response contains no version".to_owned()))?;
+    let value = found.raw.into_iter().next().ok_or_else(|| malformed("the response contains no version".to_owned()))?;
     let raw: R = serde_json::from_value(value).map_err(|e| malformed(e.to_string()))?;
     parse(raw).map_err(|e| malformed(e.to_string()))
 }

@@ -134,8 +134,7 @@ impl Authorization<'_> {
     /// Whether it authorizes a client by identity, if it has one, and address. An unknown address counts as
     /// a match.
     pub fn admits(&self, identity: Option<&str>, address: Option<std::net::IpAddr>) -> bool {
-        let from =
-            address.is_none_or(|address| self.networks.iter().any(|network| network.contains(address)));
+        let from = address.is_none_or(|address| self.networks.iter().any(|network| network.contains(address)));
         let shows = match &self.who {
             Who::Anybody => true,
             Who::Meshed => identity.is_some(),

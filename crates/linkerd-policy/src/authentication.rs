@@ -83,12 +83,7 @@ impl NetworkMatch {
 
     /// The networks of an EgressNetwork; `None` if it means everything outside of the cluster's networks.
     pub(super) fn of_egress(network: &EgressNetwork) -> Result<Option<Vec<NetworkMatch>>, Broken> {
-        network
-            .spec
-            .networks
-            .as_ref()
-            .map(|named| named.iter().map(NetworkMatch::from_network).collect())
-            .transpose()
+        network.spec.networks.as_ref().map(|named| named.iter().map(NetworkMatch::from_network).collect()).transpose()
     }
 
     /// The number of addresses, as the controller counts them to compare two networks: without exceptions,
@@ -172,7 +167,6 @@ pub(super) fn identities(
 /// # Errors
 /// The outer error: it cannot be read. The inner error: why the controller ignores it.
 pub(super) fn networks(object: &NetworkAuthentication) -> Result<Result<Vec<NetworkMatch>, String>, Broken> {
-    let matches =
-        object.spec.networks.iter().map(NetworkMatch::from_network).collect::<Result<Vec<_>, _>>()?;
+    let matches = object.spec.networks.iter().map(NetworkMatch::from_network).collect::<Result<Vec<_>, _>>()?;
     Ok(if matches.is_empty() { Err("it names no network".to_owned()) } else { Ok(matches) })
 }

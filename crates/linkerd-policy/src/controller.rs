@@ -94,9 +94,8 @@ impl Quirks {
             probe_uris: version.is_none_or(|v| !lacks(known.probe_uris(v, knowledge))),
             refuses_undeclared_ports: version
                 .is_none_or(|v| !lacks(upgrades.refuses_undeclared_ports(v, knowledge.minors()))),
-            refuses_undeclared_ports_with_profile: version.is_none_or(|v| {
-                !lacks(upgrades.refuses_undeclared_ports_with_profile(v, knowledge.minors()))
-            }),
+            refuses_undeclared_ports_with_profile: version
+                .is_none_or(|v| !lacks(upgrades.refuses_undeclared_ports_with_profile(v, knowledge.minors()))),
             gateway_timeouts: may_have(known.gateway_timeouts),
             unified_accrual: may_have(known.unified_accrual),
             app_protocol: may_have(known.app_protocol),
@@ -126,11 +125,7 @@ impl Controller {
     ///
     /// # Errors
     /// If it does not exist, or an argument is invalid.
-    pub fn find(
-        deployments: &[Workload],
-        namespace: &str,
-        quirks: Quirks,
-    ) -> Result<Controller, NotReadable> {
+    pub fn find(deployments: &[Workload], namespace: &str, quirks: Quirks) -> Result<Controller, NotReadable> {
         let deployment = deployments
             .iter()
             .find(|deployment| deployment.metadata.key() == (namespace, DEPLOYMENT))
@@ -191,11 +186,8 @@ impl Controller {
                 let said = said.as_deref().and_then(super::parse::ports);
                 said.unwrap_or_default().into_iter().flat_map(|(first, last)| first..=last).collect()
             },
-            egress_namespace: written("global-egress-network-namespace")
-                .unwrap_or_else(|| EGRESS_NAMESPACE.to_owned()),
-            default_policy: policy
-                .parse()
-                .map_err(|_| NotReadable::Argument(format!("--default-policy={policy}")))?,
+            egress_namespace: written("global-egress-network-namespace").unwrap_or_else(|| EGRESS_NAMESPACE.to_owned()),
+            default_policy: policy.parse().map_err(|_| NotReadable::Argument(format!("--default-policy={policy}")))?,
             started: None,
             quirks,
         })
@@ -218,10 +210,7 @@ impl Controller {
             namespace: namespace.to_owned(),
             identity_domain: CLUSTER_DOMAIN.to_owned(),
             cluster_domain: CLUSTER_DOMAIN.to_owned(),
-            cluster_networks: CLUSTER_NETWORKS
-                .split(',')
-                .filter_map(|network| network.parse().ok())
-                .collect(),
+            cluster_networks: CLUSTER_NETWORKS.split(',').filter_map(|network| network.parse().ok()).collect(),
             probe_networks: Vec::new(),
             opaque_ports: Vec::new(),
             egress_namespace: EGRESS_NAMESPACE.to_owned(),

@@ -95,13 +95,9 @@ impl ExpressionBudget {
             HirKind::Repetition(repetition) => {
                 let times = repetition.max.unwrap_or(repetition.min.max(1));
                 let one = self.size(&repetition.sub);
-                one.plus(if Some(repetition.min) == repetition.max { 0 } else { CHOICE })
-                    .times(times)
-                    .plus(STATE)
+                one.plus(if Some(repetition.min) == repetition.max { 0 } else { CHOICE }).times(times).plus(STATE)
             }
-            HirKind::Concat(parts) => {
-                parts.iter().fold(Size::exactly(0), |size, part| size.and(self.size(part)))
-            }
+            HirKind::Concat(parts) => parts.iter().fold(Size::exactly(0), |size, part| size.and(self.size(part))),
             HirKind::Alternation(parts) => {
                 let all = parts.iter().fold(Size::exactly(CHOICE), |size, part| size.and(self.size(part)));
                 let literal = |part: &Hir| matches!(part.kind(), HirKind::Literal(_));

@@ -11,15 +11,14 @@ use super::ineffective::Void;
 use super::matches::Matches;
 use super::parse::Port;
 use super::read::{
-    Authentications, ObjectReader, Required, read_rate_limit, read_server, read_server_authorization,
-    readable,
+    Authentications, ObjectReader, Required, read_rate_limit, read_server, read_server_authorization, readable,
 };
 use super::routes::{InboundRoute, RouteKind};
 use super::workload::{OPAQUE, Workload};
 use crate::objects::by_label::ByLabel;
 use crate::objects::{
-    AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, LabelSelector, MeshTLSAuthentication,
-    NetworkAuthentication, Route, Server, ServerAuthorization, Texts,
+    AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, LabelSelector, MeshTLSAuthentication, NetworkAuthentication,
+    Route, Server, ServerAuthorization, Texts,
 };
 
 /// The objects of inbound policy.
@@ -82,11 +81,9 @@ pub struct Index<'a> {
 impl<'a> Index<'a> {
     /// Reads everything.
     pub fn new(controller: Controller, objects: Objects<'a>) -> Index<'a> {
-        let (mut ignored, mut void) =
-            (Vec::new(), Void::new(controller.quirks.broken_voids_kind, controller.started));
+        let (mut ignored, mut void) = (Vec::new(), Void::new(controller.quirks.broken_voids_kind, controller.started));
         let mut reader = ObjectReader { ignored: &mut ignored, void: &mut void };
-        let mut servers =
-            reader.each(Kind::Server, objects.servers, |o| &o.metadata, |o| read_server(o).map(Ok));
+        let mut servers = reader.each(Kind::Server, objects.servers, |o| &o.metadata, |o| read_server(o).map(Ok));
         for servers in servers.values_mut() {
             servers.sort_by_key(|read| (read.server.metadata.creation_timestamp, &read.server.metadata.name));
         }
@@ -110,12 +107,8 @@ impl<'a> Index<'a> {
             |o| &o.metadata,
             |o| Ok(readable(o).map(|()| (o, required.required_by(o)))),
         );
-        let rate_limits = reader.each(
-            Kind::HTTPLocalRateLimitPolicy,
-            objects.rate_limits,
-            |o| &o.metadata,
-            read_rate_limit,
-        );
+        let rate_limits =
+            reader.each(Kind::HTTPLocalRateLimitPolicy, objects.rate_limits, |o| &o.metadata, read_rate_limit);
         let routes = reader.routes([
             (RouteKind::Http, objects.http_routes),
             (RouteKind::LinkerdHttp, objects.linkerd_http_routes),
@@ -127,8 +120,7 @@ impl<'a> Index<'a> {
             .map(|(namespace, list)| (namespace, IndexedServerAuthorizations::new(list)))
             .collect();
         let rate_limits = by_target(rate_limits);
-        let routes =
-            routes.into_iter().map(|(namespace, list)| (namespace, RoutesOfServers::new(list))).collect();
+        let routes = routes.into_iter().map(|(namespace, list)| (namespace, RoutesOfServers::new(list))).collect();
         let targets = policies.iter().map(|(namespace, list)| (*namespace, Targets::new(list))).collect();
         let selected = by_label(&servers, |server| server.spec.pod_selector.as_ref());
         let selected_external = by_label(&servers, |server| server.spec.external_workload_selector.as_ref());
@@ -175,11 +167,7 @@ impl<'a> Index<'a> {
     }
 
     /// The Servers that select a workload at a port. In releases that decide by age, the first takes precedence.
-    pub fn selecting<'i>(
-        &'i self,
-        workload: &'i Workload<'a>,
-        port: u16,
-    ) -> impl Iterator<Item = &'i ReadServer<'a>> {
+    pub fn selecting<'i>(&'i self, workload: &'i Workload<'a>, port: u16) -> impl Iterator<Item = &'i ReadServer<'a>> {
         self.selecting_at_any_port(workload).filter(move |read| read.ports(workload).contains(&port))
     }
 
@@ -222,10 +210,7 @@ impl<'a> Index<'a> {
     }
 
     /// The ports of a workload that Servers select, each with these Servers, as in [`Index::selecting`].
-    pub fn selecting_by_port<'i>(
-        &'i self,
-        workload: &Workload<'a>,
-    ) -> BTreeMap<u16, Vec<&'i ReadServer<'a>>> {
+    pub fn selecting_by_port<'i>(&'i self, workload: &Workload<'a>) -> BTreeMap<u16, Vec<&'i ReadServer<'a>>> {
         let mut by_port: BTreeMap<u16, Vec<&ReadServer<'a>>> = BTreeMap::new();
         for read in self.selecting_at_any_port(workload) {
             let ports: BTreeSet<u16> = read.ports(workload).into_iter().collect();
@@ -279,17 +264,12 @@ impl<'a> Index<'a> {
         let who = if policy.is_authenticated() { Who::Identities(vec![everybody]) } else { Who::Anybody };
         let cluster = || self.controller.cluster_networks.iter().copied().map(NetworkMatch::all).collect();
         let networks = if policy.is_cluster_only() { cluster() } else { NetworkMatch::everywhere() };
-        (policy != DefaultPolicy::Deny).then_some(Authorization {
-            by: AuthorizedBy::Default(policy),
-            networks,
-            who,
-        })
+        (policy != DefaultPolicy::Deny).then_some(Authorization { by: AuthorizedBy::Default(policy), networks, who })
     }
 
     /// The routes that apply if no route is attached: one for all requests, and one for the kubelet's probes.
     fn default_routes(&self, workload: &Workload<'a>, port: u16) -> Vec<InboundRoute<'a>> {
-        let mut routes =
-            vec![InboundRoute { route: None, authorizations: Vec::new(), probe_paths: Vec::new() }];
+        let mut routes = vec![InboundRoute { route: None, authorizations: Vec::new(), probe_paths: Vec::new() }];
         let paths: Vec<String> = workload.probed_paths(port).map(str::to_owned).collect();
         let from = &self.controller.probe_networks;
         if !paths.is_empty() && !from.is_empty() {
@@ -331,8 +311,7 @@ impl<'a> Index<'a> {
             }
             Protocol::Grpc => {
                 let routes = self.routes_of(namespace, name, |kind| kind == RouteKind::Grpc);
-                let default =
-                    InboundRoute { route: None, authorizations: Vec::new(), probe_paths: Vec::new() };
+                let default = InboundRoute { route: None, authorizations: Vec::new(), probe_paths: Vec::new() };
                 if routes.is_empty() { vec![default] } else { routes }
             }
             Protocol::Opaque | Protocol::Tls => Vec::new(),
@@ -349,12 +328,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    fn routes_of(
-        &self,
-        namespace: &str,
-        server: &str,
-        kind: impl Fn(RouteKind) -> bool,
-    ) -> Vec<InboundRoute<'a>> {
+    fn routes_of(&self, namespace: &str, server: &str, kind: impl Fn(RouteKind) -> bool) -> Vec<InboundRoute<'a>> {
         let here = self.routes.get(namespace).into_iter().flat_map(|routes| routes.for_server(server));
         let attached = here.filter(|read| kind(read.kind));
         attached
@@ -395,15 +369,12 @@ impl<'a> Index<'a> {
         let accepted = |limit: &&&HTTPLocalRateLimitPolicy| {
             limit.status.conditions.iter().any(|c| c.kind == "Accepted" && c.status == "True")
         };
-        let by = here
-            .filter(accepted)
-            .min_by_key(|limit| (limit.metadata.creation_timestamp, &limit.metadata.name))?;
+        let by = here.filter(accepted).min_by_key(|limit| (limit.metadata.creation_timestamp, &limit.metadata.name))?;
         let identity = |namespace: Option<&str>, name: &str| {
             self.controller.identity(namespace.unwrap_or(&by.metadata.namespace), name)
         };
         let overrides = by.spec.overrides.iter().map(|over| {
-            let clients =
-                over.client_refs.iter().map(|client| identity(client.namespace.as_deref(), &client.name));
+            let clients = over.client_refs.iter().map(|client| identity(client.namespace.as_deref(), &client.name));
             (u32::try_from(over.requests_per_second).unwrap_or_default(), clients.collect())
         });
         Some(RateLimit { by, overrides: overrides.collect() })
@@ -415,8 +386,7 @@ fn by_label<'a>(
     servers: &HashMap<&'a str, Vec<ReadServer<'a>>>,
     selector: impl Fn(&'a Server) -> Option<&'a LabelSelector>,
 ) -> HashMap<&'a str, ByLabel<'a>> {
-    let of_namespace =
-        |list: &Vec<ReadServer<'a>>| ByLabel::new(list.iter().map(|read| selector(read.server)));
+    let of_namespace = |list: &Vec<ReadServer<'a>>| ByLabel::new(list.iter().map(|read| selector(read.server)));
     servers.iter().map(|(namespace, list)| (*namespace, of_namespace(list))).collect()
 }
 

@@ -31,22 +31,19 @@ pub use authentication::{IdentityMatch, NetworkMatch};
 pub use controller::{Controller, NotReadable, Quirks};
 pub use default::DefaultPolicy;
 pub use faults::{
-    RouteAnnotations, annotations_fault, filter_content_fault, filter_type_fault, match_fault,
-    modifier_fault, parse_network, profile_pattern_fault, proxy_protocol_fault, redirect_fault,
-    selector_fault, server_port_fault,
+    RouteAnnotations, annotations_fault, filter_content_fault, filter_type_fault, match_fault, modifier_fault,
+    parse_network, profile_pattern_fault, proxy_protocol_fault, redirect_fault, selector_fault, server_port_fault,
 };
 pub use index::{Ignored, Index, Objects, ReadServer};
 pub use json::{inbound as to_json, outbound as outbound_to_json};
 pub use outbound::{
-    Accrual, Backend, Destination, GrpcStatus, Outbound, OutboundIndex, OutboundObjects, OutboundRoute,
-    OutboundRule, Parent, Penalty, Retry, RetryOn, Spoken, SuccessRate, Timeouts,
+    Accrual, Backend, Destination, GrpcStatus, Outbound, OutboundIndex, OutboundObjects, OutboundRoute, OutboundRule,
+    Parent, Penalty, Retry, RetryOn, Spoken, SuccessRate, Timeouts,
 };
 pub use read::qualified;
 pub use request::{Client, Entry};
 pub use routes::{InboundRoute, ROUTES, RouteKind, is_of_the_mesh};
-pub use workload::{
-    Ports, Probed, REQUIRE_IDENTITY, Workload, http_probe, listed_ports, probe_port, probes_of,
-};
+pub use workload::{Ports, Probed, REQUIRE_IDENTITY, Workload, http_probe, listed_ports, probe_port, probes_of};
 
 use linkerd_facts::{chart, knowledge};
 use meshdoctor_core::{names, version};

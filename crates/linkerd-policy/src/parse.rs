@@ -35,9 +35,7 @@ pub(super) fn port(server: &Server) -> Result<Port<'_>, Broken> {
 /// Whether the controller accepts a label selector.
 pub(super) fn selector(selector: &LabelSelector) -> Result<(), Broken> {
     match &selector.match_labels.no_text {
-        Some(label) => {
-            Err(Broken::new(format!("the value of {label} in matchLabels must be a string, in quotes")))
-        }
+        Some(label) => Err(Broken::new(format!("the value of {label} in matchLabels must be a string, in quotes"))),
         None => Ok(()),
     }
 }

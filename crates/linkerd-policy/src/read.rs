@@ -12,8 +12,8 @@ use super::parse::{self, Broken};
 use super::routes::{self, ReadRoute, RouteKind};
 use crate::names::with_article;
 use crate::objects::{
-    AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, MeshTls, Meta,
-    NetworkAuthentication, Route, Server, ServerAuthorization, TargetRef,
+    AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, MeshTls, Meta, NetworkAuthentication,
+    Route, Server, ServerAuthorization, TargetRef,
 };
 
 /// The clients that a policy authorizes, or the reason that it has no effect.
@@ -76,10 +76,7 @@ impl<'a> ObjectReader<'a, '_> {
     }
 
     /// Routes of several kinds, in the controller's order.
-    pub(super) fn routes(
-        &mut self,
-        kinds: [(RouteKind, &'a [Route]); 3],
-    ) -> HashMap<&'a str, Vec<ReadRoute<'a>>> {
+    pub(super) fn routes(&mut self, kinds: [(RouteKind, &'a [Route]); 3]) -> HashMap<&'a str, Vec<ReadRoute<'a>>> {
         let mut routes: HashMap<&str, Vec<ReadRoute<'_>>> = HashMap::new();
         for (kind, list) in kinds {
             let read = self.each(kind.kind(), list, |object| &object.metadata, |one| routes::read(kind, one));
@@ -168,10 +165,7 @@ pub(super) fn read_rate_limit(
     let limits = spec.total.iter().chain(&spec.identity).map(|limit| limit.requests_per_second);
     let mut numbers = limits.chain(spec.overrides.iter().map(|over| over.requests_per_second));
     if let Some(number) = numbers.find(|number| u32::try_from(*number).is_err()) {
-        return Err(Broken::new(format!(
-            "the limit {number} (requestsPerSecond) is not within 0 and {}",
-            u32::MAX
-        )));
+        return Err(Broken::new(format!("the limit {number} (requestsPerSecond) is not within 0 and {}", u32::MAX)));
     }
     if !spec.target_ref.is_a("policy.linkerd.io", "Server") {
         return Ok(Err(format!(
@@ -181,10 +175,9 @@ pub(super) fn read_rate_limit(
     }
     let mut clients = spec.overrides.iter().flat_map(|over| &over.client_refs);
     Ok(match clients.find(|client| !client.is_a("", "ServiceAccount")) {
-        Some(client) => Err(format!(
-            "it refers to {} as a client, and only ServiceAccounts count",
-            with_article(&client.kind)
-        )),
+        Some(client) => {
+            Err(format!("it refers to {} as a client, and only ServiceAccounts count", with_article(&client.kind)))
+        }
         None => Ok(object),
     })
 }
@@ -219,8 +212,7 @@ pub(super) fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
             with_article(&qualified(&target.kind, &target.group))
         ));
     }
-    let known =
-        [(LINKERD, "MeshTLSAuthentication"), (LINKERD, "NetworkAuthentication"), ("", "ServiceAccount")];
+    let known = [(LINKERD, "MeshTLSAuthentication"), (LINKERD, "NetworkAuthentication"), ("", "ServiceAccount")];
     let required = &policy.spec.required_authentication_refs;
     match required.iter().find(|reference| !known.iter().any(|(group, kind)| reference.is_a(group, kind))) {
         Some(other) => Err(format!(

@@ -46,11 +46,7 @@ impl Inbound<'_> {
     pub fn connect(&self, client: Client<'_>) -> Entry {
         let by_route = self.routes.iter().filter(|route| route.probe_paths.is_empty());
         let mut all = self.authorizations.iter().chain(by_route.flat_map(|route| &route.authorizations));
-        if all.any(|one| one.admits(client.identity, client.address)) {
-            Entry::Admitted
-        } else {
-            Entry::Refused
-        }
+        if all.any(|one| one.admits(client.identity, client.address)) { Entry::Admitted } else { Entry::Refused }
     }
 }
 

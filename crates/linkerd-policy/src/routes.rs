@@ -6,8 +6,7 @@ use super::answer::Authorization;
 use super::expression;
 use super::parse::Broken;
 use crate::objects::{
-    HeaderModifier, Kind, MethodMatch, POLICY_CONTROLLER, Redirect, Route, RouteFilter, RouteMatch,
-    ValueMatch,
+    HeaderModifier, Kind, MethodMatch, POLICY_CONTROLLER, Redirect, Route, RouteFilter, RouteMatch, ValueMatch,
 };
 
 /// The kind of a route.
@@ -98,8 +97,7 @@ pub(super) fn read<'a>(kind: RouteKind, route: &'a Route) -> Result<Result<ReadR
             rule.matches.iter().try_for_each(|said| matched(kind, said))?;
             rule.filters.iter().try_for_each(|said| filtered(kind, said))?;
         }
-        let of_controller =
-            route.status.parents.iter().filter(|parent| parent.controller_name == POLICY_CONTROLLER);
+        let of_controller = route.status.parents.iter().filter(|parent| parent.controller_name == POLICY_CONTROLLER);
         let accepted = of_controller
             .filter(|parent| parent.parent_ref.kind.as_deref() == Some("Server"))
             .filter(|parent| parent.conditions.iter().any(|c| c.kind == "Accepted" && c.status == "True"))
@@ -154,9 +152,7 @@ pub(super) fn has_what_it_says(filter: &RouteFilter) -> Result<(), Broken> {
 /// The controller cannot read filter types that newer releases of the Gateway API added, such as `CORS`.
 pub(super) fn of_known_type(kind: RouteKind, filter: &RouteFilter) -> Result<(), Broken> {
     let known: &[&str] = match kind {
-        RouteKind::Grpc => {
-            &["RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "ExtensionRef"]
-        }
+        RouteKind::Grpc => &["RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "ExtensionRef"],
         _ => &[
             "RequestHeaderModifier",
             "ResponseHeaderModifier",
@@ -200,9 +196,7 @@ pub(super) fn matched(kind: RouteKind, said: &RouteMatch) -> Result<(), String> 
         }
     }
     match &said.method {
-        Some(MethodMatch::Grpc { kind: Some(by), .. })
-            if kind == RouteKind::Grpc && by == "RegularExpression" =>
-        {
+        Some(MethodMatch::Grpc { kind: Some(by), .. }) if kind == RouteKind::Grpc && by == "RegularExpression" => {
             Err("methods cannot be matched by RegularExpression".to_owned())
         }
         _ => Ok(()),
@@ -210,9 +204,7 @@ pub(super) fn matched(kind: RouteKind, said: &RouteMatch) -> Result<(), String> 
 }
 
 pub(super) fn filtered(kind: RouteKind, filter: &RouteFilter) -> Result<(), String> {
-    if let Some(modifier) =
-        filter.request_header_modifier.as_ref().or(filter.response_header_modifier.as_ref())
-    {
+    if let Some(modifier) = filter.request_header_modifier.as_ref().or(filter.response_header_modifier.as_ref()) {
         return modified(modifier);
     }
     match (&filter.request_redirect, kind) {
@@ -260,12 +252,7 @@ pub(super) fn redirected(redirect: &Redirect) -> Result<(), String> {
             Some(_) => {}
         }
     }
-    let status = redirect
-        .status_code
-        .map(|code| u16::try_from(code).ok().and_then(|code| StatusCode::from_u16(code).ok()));
-    if status == Some(None) {
-        Err("a redirect has a status that is not valid in HTTP".to_owned())
-    } else {
-        Ok(())
-    }
+    let status =
+        redirect.status_code.map(|code| u16::try_from(code).ok().and_then(|code| StatusCode::from_u16(code).ok()));
+    if status == Some(None) { Err("a redirect has a status that is not valid in HTTP".to_owned()) } else { Ok(()) }
 }

@@ -8,9 +8,7 @@ use serde_json::Value;
 
 use super::status::{StatusObjects, Statuses, Writes};
 use super::*;
-use crate::objects::{
-    EgressNetwork, ExternalWorkload, HTTPLocalRateLimitPolicy, Pod, Route, Server, Service,
-};
+use crate::objects::{EgressNetwork, ExternalWorkload, HTTPLocalRateLimitPolicy, Pod, Route, Server, Service};
 
 mod calls;
 
@@ -85,9 +83,7 @@ fn taken(text: &str, voids: bool) -> (String, Vec<String>) {
 }
 
 fn server(selector: &str) -> String {
-    format!(
-        "kind: Server\nmetadata: {{name: web, namespace: shop}}\nspec: {{podSelector: {selector}, port: 8080}}\n"
-    )
+    format!("kind: Server\nmetadata: {{name: web, namespace: shop}}\nspec: {{podSelector: {selector}, port: 8080}}\n")
 }
 
 #[test]
@@ -222,13 +218,8 @@ impl World {
 
     /// `Accepted` of the first route, if it has such a status.
     fn accepted(&self, voids: bool) -> Option<String> {
-        let writes = Writes {
-            grpc_routes: true,
-            egress: true,
-            rate_limits: true,
-            broken_voids_kind: voids,
-            conflicts: true,
-        };
+        let writes =
+            Writes { grpc_routes: true, egress: true, rate_limits: true, broken_voids_kind: voids, conflicts: true };
         let all = StatusObjects {
             servers: &self.servers,
             services: &self.services,
@@ -308,8 +299,7 @@ metadata: {name: r, namespace: shop}
 spec: {parentRefs: [{group: policy.linkerd.io, kind: EgressNetwork, name: good, port: 443}]}
 ",
     );
-    let parent =
-        |voids| world.calls(voids).of_address(at("192.0.2.1:443"), "shop").unwrap().parent.object().is_some();
+    let parent = |voids| world.calls(voids).of_address(at("192.0.2.1:443"), "shop").unwrap().parent.object().is_some();
     assert!(parent(false));
     assert!(!parent(true));
     assert_eq!(world.accepted(false).as_deref(), Some("Accepted"));
@@ -351,11 +341,7 @@ spec: {{rules: [{{filters: [{{type: RequestRedirect}}]}}]}}
         let calls = world.calls_of(Controller { started, ..controller(true) });
         let routes = calls.of_service(("shop", "web"), 80, "shop").routes.len();
         assert_eq!(routes, usize::from(is_later), "{metadata}");
-        assert_eq!(
-            calls.void_later().collect::<Vec<_>>(),
-            if is_later { vec![kind] } else { vec![] },
-            "{metadata}"
-        );
+        assert_eq!(calls.void_later().collect::<Vec<_>>(), if is_later { vec![kind] } else { vec![] }, "{metadata}");
     }
 }
 

@@ -95,10 +95,7 @@ pub fn probes_of(pod: &Pod) -> BTreeSet<(u16, Probed)> {
     };
     let over_grpc =
         |container: &Container| container.grpc_probes().map(|port| (port, Probed::Grpc)).collect::<Vec<_>>();
-    pod.spec
-        .all_containers()
-        .flat_map(|container| [over_http(container), over_grpc(container)].concat())
-        .collect()
+    pod.spec.all_containers().flat_map(|container| [over_http(container), over_grpc(container)].concat()).collect()
 }
 
 impl<'a> Deref for Workload<'a> {
@@ -120,8 +117,7 @@ impl<'a> Workload<'a> {
     /// The injected pods, each with the controller's view. Consecutive replicas with equal containers and
     /// annotations are read once.
     pub fn of_pods(pods: impl Iterator<Item = &'a Pod>, quirks: Quirks) -> Vec<(&'a Pod, Workload<'a>)> {
-        let mut all: Vec<(&'a Pod, Workload<'a>)> =
-            Vec::with_capacity(pods.size_hint().1.unwrap_or_default());
+        let mut all: Vec<(&'a Pod, Workload<'a>)> = Vec::with_capacity(pods.size_hint().1.unwrap_or_default());
         for pod in pods.filter(|pod| pod.metadata.label(MESHED).is_some()) {
             let known = all.last().filter(|(before, _)| {
                 pod.metadata.annotations.is_same(&before.metadata.annotations)
@@ -149,10 +145,8 @@ impl<'a> Workload<'a> {
     /// An ExternalWorkload.
     pub fn of_external(workload: &'a ExternalWorkload) -> Workload<'a> {
         let tcp = workload.spec.ports.iter().filter(|port| is_tcp(port.protocol.as_deref()));
-        let named: BTreeSet<(&str, u16)> =
-            tcp.filter_map(|port| Some((port.name.as_deref()?, port.port))).collect();
-        let settings =
-            Settings { ports: named.into_iter().collect(), ..Settings::from_metadata(&workload.metadata) };
+        let named: BTreeSet<(&str, u16)> = tcp.filter_map(|port| Some((port.name.as_deref()?, port.port))).collect();
+        let settings = Settings { ports: named.into_iter().collect(), ..Settings::from_metadata(&workload.metadata) };
         Workload { meta: &workload.metadata, external: true, settings: Arc::new(settings) }
     }
 }
@@ -178,8 +172,7 @@ impl<'a> Settings<'a> {
         let named = pod.spec.containers.iter().chain(init.iter().filter(|_| quirks.init_container_ports));
         let ports: BTreeSet<(&str, u16)> = named.flat_map(tcp_ports).collect();
         let probed = pod.spec.containers.iter().chain(init.iter());
-        let probes: BTreeSet<(u16, String)> =
-            probed.flat_map(|container| http_probes(container, quirks)).collect();
+        let probes: BTreeSet<(u16, String)> = probed.flat_map(|container| http_probes(container, quirks)).collect();
         Settings {
             ports: ports.into_iter().collect(),
             probes: probes.into_iter().collect(),

@@ -91,11 +91,11 @@ impl<'a> Annotated<'a> {
 
     /// A pod that has not ended and whose template is not checked itself.
     pub fn pod(pod: &'a Pod) -> Option<Annotated<'a>> {
-        let copied = pod.metadata.controller().is_some_and(|owner| {
-            matches!(owner.kind.as_str(), "ReplicaSet" | "StatefulSet" | "DaemonSet" | "Job")
-        });
-        (!copied && !pod.is_finished())
-            .then(|| Annotated::own(Kind::Pod, KeyScope::PodTemplate, &pod.metadata))
+        let copied = pod
+            .metadata
+            .controller()
+            .is_some_and(|owner| matches!(owner.kind.as_str(), "ReplicaSet" | "StatefulSet" | "DaemonSet" | "Job"));
+        (!copied && !pod.is_finished()).then(|| Annotated::own(Kind::Pod, KeyScope::PodTemplate, &pod.metadata))
     }
 
     /// Its namespace; for a Namespace, its own name.
@@ -130,9 +130,9 @@ impl<'a> Annotated<'a> {
 
     /// Whether it belongs to the control plane or to linkerd-cni, whose pods are never injected.
     pub fn is_control_plane(&self) -> bool {
-        self.sites.iter().any(|site| {
-            site.meta.label(COMPONENT).is_some() || site.meta.label("linkerd.io/cni-resource").is_some()
-        })
+        self.sites
+            .iter()
+            .any(|site| site.meta.label(COMPONENT).is_some() || site.meta.label("linkerd.io/cni-resource").is_some())
     }
 }
 

@@ -95,17 +95,10 @@ impl<'m> PolicyName<'m> {
 }
 
 impl Growth<'_> {
-    fn compared(
-        &self,
-        port: u16,
-        inbound: &Inbound<'_>,
-        metrics: &ProxyMetrics,
-        at: Option<i64>,
-    ) -> AppliedPolicy {
+    fn compared(&self, port: u16, inbound: &Inbound<'_>, metrics: &ProxyMetrics, at: Option<i64>) -> AppliedPolicy {
         let expected = PolicyName::from_inbound(inbound);
         let routes = inbound.routes.iter().flat_map(|route| &route.authorizations);
-        let names: BTreeSet<&str> =
-            inbound.authorizations.iter().chain(routes).map(|one| one.by.name()).collect();
+        let names: BTreeSet<&str> = inbound.authorizations.iter().chain(routes).map(|one| one.by.name()).collect();
         // A port whose policy changed between the reads has both: the proxy received the change.
         let has_policy = self.policies.contains(&expected);
         let own = self.authorizations.iter().filter(|(policy, _)| *policy == expected);

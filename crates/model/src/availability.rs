@@ -38,9 +38,7 @@ impl<'a> ControlPlane<'a> {
     /// Indexes pods. `complete`: there are no others.
     pub fn new(pods: &'a [Pod], namespace: &'a str, complete: bool) -> ControlPlane<'a> {
         let own = |pod: &&Pod| {
-            pod.metadata.namespace == namespace
-                && pod.metadata.label(COMPONENT).is_some()
-                && !pod.is_finished()
+            pod.metadata.namespace == namespace && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished()
         };
         ControlPlane { namespace, pods: pods.iter().filter(own).collect(), complete }
     }
@@ -58,11 +56,7 @@ impl<'a> ControlPlane<'a> {
         if pods.is_empty() {
             let name = format!("pods of linkerd-{component} in namespace {namespace}");
             return match self.complete {
-                true => Availability::Down {
-                    since: None,
-                    evidence: vec![Evidence::other(name, "none")],
-                    namespace,
-                },
+                true => Availability::Down { since: None, evidence: vec![Evidence::other(name, "none")], namespace },
                 false => Availability::Ready,
             };
         }
@@ -114,8 +108,7 @@ pub fn certificate_lifetime(deployments: &[Workload], namespace: &str) -> Signed
     let identity = deployments.iter().find(|one| one.metadata.key() == (namespace, "linkerd-identity"));
     let args = identity.and_then(|one| Some(&one.spec.template.spec.container("identity")?.args));
     let argument = |flag: &str| {
-        let said =
-            args?.iter().find_map(|arg| arg.trim_start_matches('-').strip_prefix(flag)?.strip_prefix('='))?;
+        let said = args?.iter().find_map(|arg| arg.trim_start_matches('-').strip_prefix(flag)?.strip_prefix('='))?;
         go_duration(said)
     };
     let lifetime = argument("identity-issuance-lifetime").unwrap_or(LIFETIME);

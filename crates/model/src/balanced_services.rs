@@ -170,8 +170,7 @@ impl<'m> BalancedEndpoints<'m> {
     fn exceeds(&self, EndpointCount { ready, all, is_zoned }: EndpointCount) -> bool {
         let is_one = |share: u64| share == ready || (is_zoned && share < ready);
         let is_explained = |held: u64| {
-            held <= all
-                || (2..=MOST_BALANCERS).any(|count| held.is_multiple_of(count) && is_one(held / count))
+            held <= all || (2..=MOST_BALANCERS).any(|count| held.is_multiple_of(count) && is_one(held / count))
         };
         // Reads of older versions are sums over the Services that the requests were sent to.
         let has_parent = self.series.is_some_and(|series| !series.label("parent_name").is_empty());

@@ -51,8 +51,7 @@ impl Answer {
 /// Whether objects of a kind are always kept completely (redacted): expressions of `defects.yaml` read any
 /// field of them. They are few in a cluster, unlike pods.
 pub fn is_kept_in_full(kind: Kind) -> bool {
-    const OTHERS: [Kind; 5] =
-        [Kind::EgressNetwork, Kind::ServiceProfile, Kind::TLSRoute, Kind::TCPRoute, Kind::Link];
+    const OTHERS: [Kind; 5] = [Kind::EgressNetwork, Kind::ServiceProfile, Kind::TLSRoute, Kind::TCPRoute, Kind::Link];
     POLICY_KINDS.contains(&kind) || OTHERS.contains(&kind)
 }
 
@@ -149,8 +148,7 @@ impl Cluster {
     /// The uid of the namespace `kube-system`, which identifies the cluster. `None` if it is not in the
     /// evidence.
     pub fn uid(&self) -> Option<String> {
-        let system =
-            self.list::<Namespace>().iter().find(|namespace| namespace.metadata.name == "kube-system")?;
+        let system = self.list::<Namespace>().iter().find(|namespace| namespace.metadata.name == "kube-system")?;
         Some(system.metadata.uid.to_string()).filter(|uid| !uid.is_empty())
     }
 

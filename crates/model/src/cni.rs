@@ -68,9 +68,7 @@ impl<'a> Installed<'a> {
     pub fn image_on(&self, node: &str) -> Option<Evidence> {
         let quote = |object: String, path: &str, image: &str| Evidence::field(object, path, image);
         let of_set = match self.sets.as_slice() {
-            [only] => {
-                only.spec.template.spec.container(INSTALLER).map(|container| (&only.metadata, container))
-            }
+            [only] => only.spec.template.spec.container(INSTALLER).map(|container| (&only.metadata, container)),
             _ => None,
         };
         let of_pod = self.pod_on(node).and_then(|pod| Some((&pod.metadata, pod.spec.container(INSTALLER)?)));
@@ -150,12 +148,7 @@ mod tests {
     fn node_has_the_version_of_its_running_installer() {
         let pods = [
             pod("a", "n1", "r/cni-plugin:v1.6.0", &serde_json::json!({"running": {}})),
-            pod(
-                "b",
-                "n2",
-                "r/cni-plugin:v1.6.2",
-                &serde_json::json!({"waiting": {"reason": "ContainerCreating"}}),
-            ),
+            pod("b", "n2", "r/cni-plugin:v1.6.2", &serde_json::json!({"waiting": {"reason": "ContainerCreating"}})),
         ];
         let set: Workload = serde_json::from_value(serde_json::json!({
             "metadata": {"namespace": "linkerd-cni", "name": "linkerd-cni", "labels": {"k8s-app": "linkerd-cni"}},

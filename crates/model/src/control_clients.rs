@@ -1,9 +1,7 @@
 //! A proxy's own clients of the control plane, as its metrics show them.
 
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
-use crate::knowledge::MetricMeaning::{
-    ControlEndpoints, ControlGateOpenedAt, ControlGateShutAt, ControlResponses,
-};
+use crate::knowledge::MetricMeaning::{ControlEndpoints, ControlGateOpenedAt, ControlGateShutAt, ControlResponses};
 
 /// The components that each proxy connects to: the label of the metrics.
 pub const CLIENTS: [&str; 3] = ["destination", "policy", "identity"];
@@ -171,12 +169,7 @@ pub fn unanswered(metrics: &ProxyMetrics, client: &str) -> Option<u64> {
 }
 
 /// The responses of a classification between two reads.
-fn responses(
-    metrics: &ProxyMetrics,
-    client: &str,
-    classification: &str,
-    is_counted: impl Fn(&Series) -> bool,
-) -> u64 {
+fn responses(metrics: &ProxyMetrics, client: &str, classification: &str, is_counted: impl Fn(&Series) -> bool) -> u64 {
     let Some(served) = SERVED.iter().find(|served| served.client == client) else { return 0 };
     let own = metrics.grown(ControlResponses).filter(|(series, _)| {
         series.label("addr").starts_with(served.address)

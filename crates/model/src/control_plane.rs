@@ -57,8 +57,7 @@ pub fn components<'a>(deployments: &'a [Workload], namespace: &str) -> Vec<Compo
         .filter_map(|deployment| Some(Component { name: deployment.metadata.label(COMPONENT)?, deployment }))
         .collect();
     let rank = |name: &str| CORE.iter().position(|core| *core == name).unwrap_or(CORE.len());
-    found
-        .sort_by_key(|component| (rank(component.name), component.name, &component.deployment.metadata.name));
+    found.sort_by_key(|component| (rank(component.name), component.name, &component.deployment.metadata.name));
     found
 }
 
@@ -136,10 +135,7 @@ pub fn installed(
             let meta = &component.deployment.metadata;
             let version = component.version()?;
             let said = version.to_string();
-            Some((
-                version,
-                Evidence::field(meta.described("Deployment"), "spec.template.spec.containers", said),
-            ))
+            Some((version, Evidence::field(meta.described("Deployment"), "spec.template.spec.containers", said)))
         })
     };
     by_injector().or_else(by_config).or_else(by_another)

@@ -18,20 +18,8 @@ pub enum ControlServer {
 /// The servers with the variables of their address and identity, and the Service and account of the charts. They are
 /// the same in all releases since 2.11.
 const SERVERS: [(ControlServer, &str, &str, &str, &str); 3] = [
-    (
-        ControlServer::Identity,
-        IDENTITY_ADDRESS,
-        IDENTITY_NAME,
-        "linkerd-identity-headless",
-        "linkerd-identity",
-    ),
-    (
-        ControlServer::Destination,
-        DESTINATION_ADDRESS,
-        DESTINATION_NAME,
-        "linkerd-dst-headless",
-        "linkerd-destination",
-    ),
+    (ControlServer::Identity, IDENTITY_ADDRESS, IDENTITY_NAME, "linkerd-identity-headless", "linkerd-identity"),
+    (ControlServer::Destination, DESTINATION_ADDRESS, DESTINATION_NAME, "linkerd-dst-headless", "linkerd-destination"),
     (ControlServer::Policy, POLICY_ADDRESS, POLICY_NAME, "linkerd-policy", "linkerd-destination"),
 ];
 
@@ -86,12 +74,7 @@ pub fn foreign_settings<'p>(
     for (server, address, name, service, account) in SERVERS {
         if let Some(value) = value(address) {
             let difference = difference_of(value, service, installed, &is_foreign);
-            found.extend(difference.map(|difference| ForeignSetting {
-                server,
-                variable: address,
-                value,
-                difference,
-            }));
+            found.extend(difference.map(|difference| ForeignSetting { server, variable: address, value, difference }));
         }
         let Some(value) = value(name).filter(|value| value.contains(IDENTITIES)) else { continue };
         let Installed { namespace, trust_domain, .. } = installed;
@@ -143,8 +126,7 @@ mod tests {
     use super::*;
 
     fn differences(env: &[(&str, &str)]) -> Vec<Difference> {
-        let env: Vec<_> =
-            env.iter().map(|(name, value)| serde_json::json!({"name": name, "value": value})).collect();
+        let env: Vec<_> = env.iter().map(|(name, value)| serde_json::json!({"name": name, "value": value})).collect();
         let containers = serde_json::json!([{"name": "linkerd-proxy", "image": "i", "env": env}]);
         let pod: Pod = serde_json::from_value(serde_json::json!({
             "metadata": {"name": "a", "namespace": "shop"}, "spec": {"containers": containers},

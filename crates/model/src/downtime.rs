@@ -48,8 +48,7 @@ impl Downtime {
         events: &[Event],
         now: Timestamp,
     ) -> Downtime {
-        let nodes: HashMap<&str, &Node> =
-            nodes.iter().map(|node| (node.metadata.name.as_str(), node)).collect();
+        let nodes: HashMap<&str, &Node> = nodes.iter().map(|node| (node.metadata.name.as_str(), node)).collect();
         let sets: HashMap<(&str, &str), &Workload> = replica_sets
             .iter()
             .map(|set| ((set.metadata.namespace.as_str(), set.metadata.name.as_str()), set))
@@ -66,11 +65,8 @@ impl Downtime {
                 }
                 spans.extend(events.iter().filter_map(|event| probed(pod, event)));
                 let ready = ready_since(pod).map(|since| {
-                    let seen = Evidence::field(
-                        pod.described(),
-                        "status.conditions[Ready]",
-                        format!("True since {since}"),
-                    );
+                    let seen =
+                        Evidence::field(pod.described(), "status.conditions[Ready]", format!("True since {since}"));
                     (since, seen)
                 });
                 Some(PodDowntime { created, spans, ready })
@@ -86,9 +82,7 @@ impl Downtime {
         if self.pods.is_empty() || self.pods.iter().any(|pod| pod.created > moment) {
             return None;
         }
-        let down = |pod: &'_ PodDowntime| {
-            pod.spans.iter().position(|span| span.from <= moment && moment < span.until)
-        };
+        let down = |pod: &'_ PodDowntime| pod.spans.iter().position(|span| span.from <= moment && moment < span.until);
         self.pods.iter().map(|pod| down(pod).map(|at| &pod.spans[at].seen)).collect()
     }
 
@@ -108,8 +102,7 @@ fn unready(pod: &Pod, created: Timestamp, now: Timestamp) -> Span {
     let condition = pod.condition("Ready");
     let since = condition.and_then(|ready| ready.last_transition_time.get()).unwrap_or(created);
     let status = condition.map_or("no Ready condition", |ready| ready.status.as_str());
-    let seen =
-        Evidence::field(pod.described(), "status.conditions[Ready]", format!("{status} since {since}"));
+    let seen = Evidence::field(pod.described(), "status.conditions[Ready]", format!("{status} since {since}"));
     Span { from: since, until: now.max(since), seen }
 }
 
@@ -164,28 +157,18 @@ fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
         })
     });
     let restarted = |pod: &Pod| pod.status.container_statuses.iter().any(|status| status.restart_count > 0);
-    let first =
-        pod.metadata.creation_timestamp.get().filter(|_| replaces && !restarted(pod)).and_then(|created| {
-            let started = pod
-                .status
-                .container_statuses
-                .iter()
-                .filter_map(|s| s.state.running()?.started_at.get())
-                .max()?;
-            let said = format!("created {created}, started {started}, ready since {ready}");
-            let seen = Evidence::field(pod.described(), "status.conditions[Ready]", said);
-            Some(Span { from: created, until: serving(started, Some(ready)), seen })
-        });
+    let first = pod.metadata.creation_timestamp.get().filter(|_| replaces && !restarted(pod)).and_then(|created| {
+        let started = pod.status.container_statuses.iter().filter_map(|s| s.state.running()?.started_at.get()).max()?;
+        let said = format!("created {created}, started {started}, ready since {ready}");
+        let seen = Evidence::field(pod.described(), "status.conditions[Ready]", said);
+        Some(Span { from: created, until: serving(started, Some(ready)), seen })
+    });
     restarts.chain(first).filter(|span| span.from < span.until).collect()
 }
 
 /// Whether a pod replaced a lost one, as opposed to a rollout or a scale-up: its ReplicaSet is older, and
 /// the Deployment was unavailable until after the pod was created.
-fn replaces_a_lost_one(
-    pod: &Pod,
-    deployment: Option<&Workload>,
-    sets: &HashMap<(&str, &str), &Workload>,
-) -> bool {
+fn replaces_a_lost_one(pod: &Pod, deployment: Option<&Workload>, sets: &HashMap<(&str, &str), &Workload>) -> bool {
     let Some(created) = pod.metadata.creation_timestamp.get() else { return false };
     let unavailable_until = deployment
         .and_then(|d| d.status.conditions.iter().find(|c| c.kind == "Available" && c.status == "True"))
@@ -194,10 +177,8 @@ fn replaces_a_lost_one(
         return true;
     }
     let wanted = deployment.map(|d| d.spec.replicas.unwrap_or(1));
-    let set = pod
-        .metadata
-        .controller()
-        .and_then(|owner| sets.get(&(pod.metadata.namespace.as_str(), owner.name.as_str())));
+    let set =
+        pod.metadata.controller().and_then(|owner| sets.get(&(pod.metadata.namespace.as_str(), owner.name.as_str())));
     // Other replicas may have been ready in the meantime; each is evaluated separately.
     wanted == Some(1)
         && set
@@ -233,8 +214,7 @@ mod tests {
 
     fn pod(created: &str, ended: Option<&str>, started: &str, ready: (&str, &str)) -> Pod {
         let day = |time: &str| format!("2026-01-15T{time}Z");
-        let last = ended
-            .map_or(json!({}), |ended| json!({"terminated": {"exitCode": 255, "finishedAt": day(ended)}}));
+        let last = ended.map_or(json!({}), |ended| json!({"terminated": {"exitCode": 255, "finishedAt": day(ended)}}));
         serde_json::from_value(json!({
             "metadata": {"namespace": "linkerd", "name": "i", "creationTimestamp": day(created),
                 "ownerReferences": [{"kind": "ReplicaSet", "name": "i-rs", "controller": true}]},

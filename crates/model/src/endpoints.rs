@@ -48,9 +48,7 @@ impl<'a> NoEndpoint<'a> {
                 && selector.iter().all(|(key, value)| labels.get(key) == Some(value))
         });
         match creating.next() {
-            Some((kind, workload)) if workload.spec.replicas == Some(0) => {
-                NoEndpoint::ScaledToZero(kind, workload)
-            }
+            Some((kind, workload)) if workload.spec.replicas == Some(0) => NoEndpoint::ScaledToZero(kind, workload),
             Some((kind, workload)) => NoEndpoint::NoPod(kind, workload),
             None => NoEndpoint::NothingSelected,
         }
@@ -70,9 +68,7 @@ impl<'a> NoEndpoint<'a> {
                 };
                 Evidence::field(of_pod(pod), path, state(pod))
             }
-            NoEndpoint::ScaledToZero(kind, one) => {
-                Evidence::field(of_workload(*kind, one), "spec.replicas", "0")
-            }
+            NoEndpoint::ScaledToZero(kind, one) => Evidence::field(of_workload(*kind, one), "spec.replicas", "0"),
             NoEndpoint::NoPod(kind, one) => {
                 let said = one.replica_failure().map_or("0", |failure| &failure.message);
                 Evidence::field(of_workload(*kind, one), "status.replicas", said)

@@ -10,9 +10,7 @@
 use std::collections::BTreeMap;
 
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
-use crate::knowledge::MetricMeaning::{
-    BackendFailFasts, BalancerEndpoints, BalancerGateOpenedAt, BalancerGateShuts,
-};
+use crate::knowledge::MetricMeaning::{BackendFailFasts, BalancerEndpoints, BalancerGateOpenedAt, BalancerGateShuts};
 
 /// The annotations of a Service by which its load balancers break circuits: endpoints that answer with errors get no
 /// requests for some time (linkerd2 `policy-controller/k8s/index/src/outbound/index.rs`).
@@ -172,11 +170,6 @@ impl<'m> State<'m> {
     fn partial(&self) -> Option<PartialBalancer<'m>> {
         let State { series, ready, pending, was_pending, .. } = *self;
         let series = series.filter(|series| series.label("backend_kind") == "Service")?;
-        (ready > 0.0 && pending > 0.0).then_some(PartialBalancer {
-            series,
-            ready,
-            pending,
-            stays: was_pending,
-        })
+        (ready > 0.0 && pending > 0.0).then_some(PartialBalancer { series, ready, pending, stays: was_pending })
     }
 }

@@ -10,8 +10,7 @@ const CHARTS: [&str; 3] = ["ingress-nginx", "rke2-ingress-nginx", "haproxy-ingre
 const OWN_NAMESPACE: &str = "$(POD_NAMESPACE)";
 
 /// Traefik's provider of IngressRoutes: the beginning of its options and of its variables.
-pub const CRD_PROVIDER: Provider =
-    Provider { option: "--providers.kubernetescrd", variable: "KUBERNETESCRD" };
+pub const CRD_PROVIDER: Provider = Provider { option: "--providers.kubernetescrd", variable: "KUBERNETESCRD" };
 /// Traefik's provider of Ingresses.
 pub const INGRESS_PROVIDER: Provider =
     Provider { option: "--providers.kubernetesingress", variable: "KUBERNETESINGRESS" };
@@ -34,9 +33,8 @@ impl Provider {
 /// The namespace and name of the ConfigMap that the arguments of an ingress controller name; `None` if they name none,
 /// and for other pods.
 pub fn config_map(pod: &Pod) -> Option<(&str, &str)> {
-    let is_controller =
-        pod.metadata.label("app.kubernetes.io/name").is_some_and(|name| CHARTS.contains(&name))
-            || own_containers(pod).any(|container| container.argument("--controller-class").is_some());
+    let is_controller = pod.metadata.label("app.kubernetes.io/name").is_some_and(|name| CHARTS.contains(&name))
+        || own_containers(pod).any(|container| container.argument("--controller-class").is_some());
     let named = own_containers(pod).find_map(|container| container.argument("--configmap"))?;
     let (namespace, name) = named.split_once('/')?;
     let namespace = if namespace == OWN_NAMESPACE { pod.metadata.namespace.as_str() } else { namespace };

@@ -13,8 +13,8 @@ use crate::chart::values::Values;
 use crate::knowledge::{Knowledge, OnInvalid};
 use crate::objects::Namespace;
 use crate::objects::container::{
-    DESTINATION_ADDRESS, DESTINATION_NAME, IDENTITY_ADDRESS, IDENTITY_NAME, INIT_CONTAINER, LOCAL_NAME,
-    POLICY_ADDRESS, POLICY_NAME, PROFILE_NETWORKS, PROXY_CONTAINER, TRUST_ANCHORS, VALIDATOR_CONTAINER,
+    DESTINATION_ADDRESS, DESTINATION_NAME, IDENTITY_ADDRESS, IDENTITY_NAME, INIT_CONTAINER, LOCAL_NAME, POLICY_ADDRESS,
+    POLICY_NAME, PROFILE_NETWORKS, PROXY_CONTAINER, TRUST_ANCHORS, VALIDATOR_CONTAINER,
 };
 use crate::version::{Contains, LinkerdVersion};
 
@@ -98,8 +98,7 @@ impl Injecting<'_> {
         let metadata = object(&mut pod["metadata"]);
         let version = self.release.as_str();
         let annotations = object(metadata.entry("annotations").or_insert(Value::Null));
-        annotations
-            .insert("linkerd.io/created-by".to_owned(), json!(format!("linkerd/proxy-injector {version}")));
+        annotations.insert("linkerd.io/created-by".to_owned(), json!(format!("linkerd/proxy-injector {version}")));
         annotations.entry("linkerd.io/proxy-version").or_insert(json!(version));
         let labels = object(metadata.entry("labels").or_insert(Value::Null));
         labels.insert(CONTROL_PLANE_NS.to_owned(), json!(self.control_plane));
@@ -131,10 +130,8 @@ impl InjectorAnnotations<'_> {
         let value = self.annotations.get(key)?;
         let row = knowledge.annotations().get(key)?;
         let read = row.status_in(release, knowledge).is_likely_effective();
-        let without = matches!(
-            row.consequence(value),
-            OnInvalid::Ignored | OnInvalid::FailsWithCni | OnInvalid::PodRefused
-        );
+        let without =
+            matches!(row.consequence(value), OnInvalid::Ignored | OnInvalid::FailsWithCni | OnInvalid::PodRefused);
         let ignored = without && row.check_value(value, Some(release), knowledge.minors()).is_err();
         (read && !ignored).then_some(value)
     }
@@ -187,25 +184,18 @@ impl InjectorAnnotations<'_> {
         let of_cluster = values.written("clusterDomain").filter(|domain| !domain.is_empty());
         let of_cluster = of_cluster.unwrap_or_else(|| "cluster.local".to_owned());
         let identity = format!("serviceaccount.identity.{control_plane}.{domain}");
-        let of_field =
-            |name: &str, path: &str| json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}});
+        let of_field = |name: &str, path: &str| json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}});
         let mut env = vec![
             of_field("_pod_ns", "metadata.namespace"),
             of_field("_pod_sa", "spec.serviceAccountName"),
             variable("LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR", format!("127.0.0.1:{outbound}")),
             variable(LOCAL_NAME, format!("$(_pod_sa).$(_pod_ns).{identity}")),
             variable(IDENTITY_NAME, format!("linkerd-identity.{control_plane}.{identity}")),
-            variable(
-                DESTINATION_ADDRESS,
-                format!("linkerd-dst-headless.{control_plane}.svc.{of_cluster}.:8086"),
-            ),
+            variable(DESTINATION_ADDRESS, format!("linkerd-dst-headless.{control_plane}.svc.{of_cluster}.:8086")),
             variable(DESTINATION_NAME, format!("linkerd-destination.{control_plane}.{identity}")),
             variable(POLICY_ADDRESS, format!("linkerd-policy.{control_plane}.svc.{of_cluster}.:8090")),
             variable(POLICY_NAME, format!("linkerd-destination.{control_plane}.{identity}")),
-            variable(
-                IDENTITY_ADDRESS,
-                format!("linkerd-identity-headless.{control_plane}.svc.{of_cluster}.:8080"),
-            ),
+            variable(IDENTITY_ADDRESS, format!("linkerd-identity-headless.{control_plane}.svc.{of_cluster}.:8080")),
         ];
         // Releases with IPv6 support also pass whether to use it.
         let ipv6 = values.bool("disableIPv6").map(|disabled| !disabled);
@@ -264,10 +254,7 @@ impl InjectorAnnotations<'_> {
             container["startupProbe"] = probe("/ready");
             return container;
         }
-        if self
-            .text("proxy-await", "proxy.await")
-            .is_some_and(|text| matches!(text.as_str(), "enabled" | "true"))
-        {
+        if self.text("proxy-await", "proxy.await").is_some_and(|text| matches!(text.as_str(), "enabled" | "true")) {
             container["lifecycle"]["postStart"] = json!({"exec": {}});
         }
         if wait > 0 {
@@ -308,10 +295,9 @@ impl InjectorAnnotations<'_> {
         }
         let own_image = values.written("proxyInit.image.name").filter(|name| !name.is_empty());
         let image = match &own_image {
-            Some(_) => self.image(
-                ("init-image", "proxyInit.image.name"),
-                ("init-image-version", "proxyInit.image.version"),
-            ),
+            Some(_) => {
+                self.image(("init-image", "proxyInit.image.name"), ("init-image-version", "proxyInit.image.version"))
+            }
             None => self.proxy_image(),
         };
         let (control, admin) = (self.port("control", 4190), self.port("admin", 4191));

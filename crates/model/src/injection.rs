@@ -344,8 +344,7 @@ mod tests {
     fn pod(inject: Option<&str>) -> (Meta, PodSpec) {
         let annotations: BTreeMap<_, _> = inject.map(|value| (INJECT, value)).into_iter().collect();
         let meta = serde_json::from_value(serde_json::json!({"name": "p", "annotations": annotations}));
-        let spec =
-            serde_json::from_value(serde_json::json!({"containers": [{"name": "app", "image": "a:1"}]}));
+        let spec = serde_json::from_value(serde_json::json!({"containers": [{"name": "app", "image": "a:1"}]}));
         (meta.expect("metadata"), spec.expect("a specification"))
     }
 

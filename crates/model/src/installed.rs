@@ -38,9 +38,9 @@ impl Injector {
     /// Finds the injector among the Deployments of the control plane's namespace. Its image tag counts; if
     /// that is not a version (a digest, a mirror's own tag), the chart's label and annotation count.
     pub fn find(deployments: &[Workload], namespace: &str) -> Option<Injector> {
-        let deployment = deployments.iter().find(|d| {
-            d.metadata.namespace == namespace && d.metadata.label(COMPONENT) == Some("proxy-injector")
-        })?;
+        let deployment = deployments
+            .iter()
+            .find(|d| d.metadata.namespace == namespace && d.metadata.label(COMPONENT) == Some("proxy-injector"))?;
         let object = format!("Deployment {namespace}/{}", deployment.metadata.name);
         let image = deployment.spec.template.spec.container("proxy-injector").map(|c| c.image.as_str());
         let tag = image.and_then(|image| image.parse::<ImageRef>().ok()?.tag?.parse().ok());
@@ -84,10 +84,7 @@ mod tests {
     fn label_counts_if_the_image_tag_is_not_a_version() {
         let version = |image, label| injector(image, label).and_then(|i| i.version).map(|v| v.to_string());
         assert_eq!(version("r/controller:edge-25.4.4", "edge-25.4.3").as_deref(), Some("edge-25.4.4"));
-        assert_eq!(
-            version("r/controller@sha256:00", "enterprise-2.17.0").as_deref(),
-            Some("enterprise-2.17.0")
-        );
+        assert_eq!(version("r/controller@sha256:00", "enterprise-2.17.0").as_deref(), Some("enterprise-2.17.0"));
         assert_eq!(version("r/controller:latest", "mine"), None);
         assert!(injector("r/controller:latest", "mine").is_some());
         assert_eq!(Injector::find(&[], "linkerd"), None);

@@ -112,11 +112,7 @@ impl<'a> Journal<'a> {
 
 /// The line without escapes of the quotes around a message.
 fn plain(line: &str) -> Cow<'_, str> {
-    if line.contains('\\') {
-        Cow::Owned(line.replace("\\\\", "\\").replace("\\\"", "\""))
-    } else {
-        line.into()
-    }
+    if line.contains('\\') { Cow::Owned(line.replace("\\\\", "\\").replace("\\\"", "\"")) } else { line.into() }
 }
 
 /// Removes the fields after the message of a structured line.
@@ -204,12 +200,7 @@ mod tests {
             .into_iter()
             .map(|r| {
                 let (namespace, name, _) = &r.pod;
-                (
-                    format!("{namespace}/{name}"),
-                    r.error,
-                    r.signature.map(|s| s.id.clone()),
-                    r.line.at.is_some(),
-                )
+                (format!("{namespace}/{name}"), r.error, r.signature.map(|s| s.id.clone()), r.line.at.is_some())
             })
             .collect()
     }
@@ -230,8 +221,7 @@ mod tests {
         let istio = CRIO.replace("linkerd-cni", "istio-cni");
         assert_eq!(parse(&[&aws, &istio, "linkerd-cni: Unauthorized", ""]), []);
         let lines =
-            [r#"plugin type=\"portmap\" failed (add): iptables: No chain/target/match by that name."#
-                .to_owned()];
+            [r#"plugin type=\"portmap\" failed (add): iptables: No chain/target/match by that name."#.to_owned()];
         let journal = Journal { node: "n1", lines: &lines };
         assert!(journal.iptables_error_near(Knowledge::embedded(), now(), None).is_none());
     }
@@ -239,8 +229,7 @@ mod tests {
     #[test]
     fn iptables_error_counts_only_near_the_failure() {
         let lines =
-            ["2026-01-15T11:30:00Z n1 containerd[1]: Another app is currently holding the xtables lock."
-                .to_owned()];
+            ["2026-01-15T11:30:00Z n1 containerd[1]: Another app is currently holding the xtables lock.".to_owned()];
         let journal = Journal { node: "n1", lines: &lines };
         let near = |at: &str| {
             let found = journal.iptables_error_near(Knowledge::embedded(), now(), at.parse().ok());

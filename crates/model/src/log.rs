@@ -125,9 +125,7 @@ impl LogObject {
             LogOf::Node(node) => LogMeta { namespace: String::new(), name: node.clone() },
             LogOf::Pod { namespace, pod, container } => LogMeta {
                 namespace: namespace.clone(),
-                name: container
-                    .as_ref()
-                    .map_or_else(|| pod.clone(), |container| format!("{pod}/{container}")),
+                name: container.as_ref().map_or_else(|| pod.clone(), |container| format!("{pod}/{container}")),
             },
         };
         LogObject { api_version: "meshdoctor.io/v1".to_owned(), kind: "Log".to_owned(), metadata, text, cut }
@@ -224,9 +222,7 @@ mod tests {
         for name in ["ip-10-0-1-12.ec2.internal", "shop/web-1", "shop/web-1/linkerd-network-validator"] {
             assert_eq!(LogOf::parse(name).map(|of| of.to_string()).as_deref(), Some(name));
         }
-        for name in
-            ["", "a/b/c/d", "../x", "A", "a//b", "a/", "/a", "x y", "-x", "x..y", "s.hop/web", "a/b/c.d"]
-        {
+        for name in ["", "a/b/c/d", "../x", "A", "a//b", "a/", "/a", "x y", "-x", "x..y", "s.hop/web", "a/b/c.d"] {
             assert_eq!(LogOf::parse(name), None, "{name}");
         }
     }
@@ -269,9 +265,7 @@ mod tests {
         let of = LogOf::parse("linkerd-cni/linkerd-cni-x").expect("a pod");
         let text = format!("order 17 paid\n/host/opt/cni/bin is non-writeable, failure\ncni token {token}\n");
         let once = LogObject::new(&of, text, false).normalised();
-        assert!(
-            once.text.contains("non-writeable") && !once.text.contains("order") && !once.text.contains(token)
-        );
+        assert!(once.text.contains("non-writeable") && !once.text.contains("order") && !once.text.contains(token));
         assert_eq!(once.clone().normalised(), once);
         let json = serde_json::to_string(&once).expect("plain data");
         let log: Log = serde_json::from_str(&json).expect("the same form");

@@ -107,9 +107,7 @@ impl<'a> ManagedBy<'a> {
     /// The note for steps that change an object managed in Git.
     pub fn in_git(&self) -> Option<String> {
         let owner = self.gitops?;
-        Some(format!(
-            "make this change in Git: {owner} manages the object and reverts changes made in the cluster"
-        ))
+        Some(format!("make this change in Git: {owner} manages the object and reverts changes made in the cluster"))
     }
 }
 
@@ -178,10 +176,8 @@ mod tests {
         assert_eq!(said(&[], &tracked).as_deref(), Some("Argo CD (Application mesh)"));
         let labelled = [("argocd.argoproj.io/instance", "mesh")];
         assert_eq!(said(&labelled, &[]).as_deref(), Some("Argo CD (Application mesh)"));
-        let flux = [
-            ("kustomize.toolkit.fluxcd.io/name", "apps"),
-            ("kustomize.toolkit.fluxcd.io/namespace", "flux-system"),
-        ];
+        let flux =
+            [("kustomize.toolkit.fluxcd.io/name", "apps"), ("kustomize.toolkit.fluxcd.io/namespace", "flux-system")];
         assert_eq!(said(&flux, &[]).as_deref(), Some("Flux (Kustomization flux-system/apps)"));
         let helm = [("helm.toolkit.fluxcd.io/name", "linkerd")];
         assert_eq!(said(&helm, &[]).as_deref(), Some("Flux (HelmRelease linkerd)"));

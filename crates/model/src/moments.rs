@@ -35,10 +35,8 @@ pub fn pods_created<'a>(pods: impl IntoIterator<Item = &'a Pod>, what: &str) -> 
         }
         [first, .., last] => {
             let all = pods.len();
-            let both = [
-                moment(first, format!("{what}, first of {all}")),
-                moment(last, format!("{what}, last of {all}")),
-            ];
+            let both =
+                [moment(first, format!("{what}, first of {all}")), moment(last, format!("{what}, last of {all}"))];
             both.into_iter().flatten().collect()
         }
     }
@@ -65,12 +63,7 @@ pub fn of_pod(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<Moment
         let what = if ready.status == "True" { "ready" } else { "no longer ready" };
         // For a pod that was never ready, this time is only its creation.
         let never = ready.status != "True" && ready.last_transition_time == pod.metadata.creation_timestamp;
-        Moment::new(
-            ready.last_transition_time.get().filter(|_| !never),
-            object(),
-            "status.conditions[Ready]",
-            what,
-        )
+        Moment::new(ready.last_transition_time.get().filter(|_| !never), object(), "status.conditions[Ready]", what)
     });
     created("Pod", &pod.metadata, what).into_iter().chain(containers).chain(ready).collect()
 }
@@ -78,14 +71,12 @@ pub fn of_pod(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<Moment
 /// The last end and the last start of a container.
 pub fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Vec<Moment> {
     let path = format!("status.{list}[{}]", status.name);
-    let ended = [("lastState", status.last_state()), ("state", &status.state)].into_iter().filter_map(
-        |(of, state)| {
-            let ended = state.terminated()?;
-            let reason = if ended.reason.is_empty() { String::new() } else { format!("{}, ", ended.reason) };
-            let what = format!("{} ended: {reason}exit code {}", status.name, ended.exit_code);
-            Moment::new(ended.finished_at.get(), object, format!("{path}.{of}.terminated.finishedAt"), what)
-        },
-    );
+    let ended = [("lastState", status.last_state()), ("state", &status.state)].into_iter().filter_map(|(of, state)| {
+        let ended = state.terminated()?;
+        let reason = if ended.reason.is_empty() { String::new() } else { format!("{}, ", ended.reason) };
+        let what = format!("{} ended: {reason}exit code {}", status.name, ended.exit_code);
+        Moment::new(ended.finished_at.get(), object, format!("{path}.{of}.terminated.finishedAt"), what)
+    });
     let started = status.state.running().and_then(|running| {
         let what = match status.restart_count {
             0 => format!("{} started", status.name),
@@ -111,12 +102,7 @@ fn ordinal(n: u32) -> String {
 pub fn of_node(node: &Node) -> Option<Moment> {
     let ready = node.status.conditions.iter().find(|condition| condition.kind == "Ready")?;
     let what = if ready.status == "True" { "node ready" } else { "node no longer ready" };
-    Moment::new(
-        ready.last_transition_time.get(),
-        object_name("Node", &node.metadata),
-        "status.conditions[Ready]",
-        what,
-    )
+    Moment::new(ready.last_transition_time.get(), object_name("Node", &node.metadata), "status.conditions[Ready]", what)
 }
 
 /// When the ReplicaSets of these pods were created: their rollouts.
@@ -142,14 +128,9 @@ pub fn of_event(event: &Event) -> Vec<Moment> {
     };
     let reason = &event.reason;
     let first = event.first.get().filter(|_| event.count > 1 && event.first != event.last);
-    let begun = Moment::new(
-        first,
-        &object,
-        "event.firstTimestamp",
-        format!("{reason}, first of {} times", event.count),
-    );
-    let what =
-        if first.is_some() { format!("{reason}, last of {} times", event.count) } else { reason.to_string() };
+    let begun =
+        Moment::new(first, &object, "event.firstTimestamp", format!("{reason}, first of {} times", event.count));
+    let what = if first.is_some() { format!("{reason}, last of {} times", event.count) } else { reason.to_string() };
     let last = Moment::new(event.last.get(), &object, "event.lastTimestamp", what);
     begun.into_iter().chain(last).collect()
 }

@@ -22,12 +22,7 @@ pub struct NodeSplit<'a> {
 impl<'a> NodeSplit<'a> {
     /// Compares the nodes of failing and working pods; `None` if a node has both, or one side has no node.
     /// `labels` are keys of labels for groups of nodes, the most telling first.
-    pub fn new(
-        failing: &[&'a Pod],
-        working: &[&'a Pod],
-        nodes: &[Node],
-        labels: &[String],
-    ) -> Option<NodeSplit<'a>> {
+    pub fn new(failing: &[&'a Pod], working: &[&'a Pod], nodes: &[Node], labels: &[String]) -> Option<NodeSplit<'a>> {
         let of = |pods: &[&'a Pod]| -> BTreeSet<&'a str> {
             pods.iter().map(|pod| pod.node_name.as_str()).filter(|name| !name.is_empty()).collect()
         };
@@ -35,8 +30,7 @@ impl<'a> NodeSplit<'a> {
         if failing.is_empty() || working.is_empty() || !failing.is_disjoint(&working) {
             return None;
         }
-        let known: BTreeMap<&str, &Node> =
-            nodes.iter().map(|node| (node.metadata.name.as_str(), node)).collect();
+        let known: BTreeMap<&str, &Node> = nodes.iter().map(|node| (node.metadata.name.as_str(), node)).collect();
         let label = labels.iter().find_map(|key| {
             let values = |names: &BTreeSet<&str>| -> Option<BTreeSet<String>> {
                 names.iter().map(|name| known.get(name)?.metadata.label(key).map(str::to_owned)).collect()
@@ -81,8 +75,7 @@ mod tests {
             serde_json::from_value(json!({"metadata": {"name": name, "labels": labels}})).expect("a node")
         };
         let pod = |node: &str| -> Pod {
-            serde_json::from_value(json!({"metadata": {"name": "p"}, "spec": {"nodeName": node}}))
-                .expect("a pod")
+            serde_json::from_value(json!({"metadata": {"name": "p"}, "spec": {"nodeName": node}})).expect("a pod")
         };
         let nodes = [node("a", "one"), node("b", "two"), node("c", "two")];
         let keys = ["kubernetes.io/os".to_owned(), "example.com/group".to_owned()];

@@ -32,12 +32,7 @@ impl Owner {
             pods.clear();
         }
         pods.sort();
-        Subject::Object {
-            kind: self.kind.clone(),
-            namespace: self.namespace.clone(),
-            name: self.name.clone(),
-            pods,
-        }
+        Subject::Object { kind: self.kind.clone(), namespace: self.namespace.clone(), name: self.name.clone(), pods }
     }
 
     /// The place of settings for its pods: `the pod template of Deployment shop/web`.
@@ -109,10 +104,9 @@ impl<'a> Owners<'a> {
         let key = (meta.namespace.as_str(), direct.name.as_str());
         match direct.kind.as_str() {
             "ReplicaSet" => match self.replica_sets.get(&key) {
-                Some(set) => set.controller().map_or_else(
-                    || owner("ReplicaSet", &direct.name),
-                    |above| owner(&above.kind, &above.name),
-                ),
+                Some(set) => set
+                    .controller()
+                    .map_or_else(|| owner("ReplicaSet", &direct.name), |above| owner(&above.kind, &above.name)),
                 None => above_replica_set(meta, &direct.name)
                     .map_or_else(|| owner("ReplicaSet", &direct.name), |(kind, name)| owner(kind, name)),
             },
@@ -198,14 +192,8 @@ mod tests {
         let (sets, jobs) = ([set], [job]);
         let owners = Owners::new(&sets, &jobs);
         let said = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
-        assert_eq!(
-            owner_and_pod(&owners, &pod(Some(("ReplicaSet", "web-abc")), &[])),
-            said("Deployment", "web")
-        );
-        assert_eq!(
-            owner_and_pod(&owners, &pod(Some(("Job", "nightly-28")), &[])),
-            said("CronJob", "nightly")
-        );
+        assert_eq!(owner_and_pod(&owners, &pod(Some(("ReplicaSet", "web-abc")), &[])), said("Deployment", "web"));
+        assert_eq!(owner_and_pod(&owners, &pod(Some(("Job", "nightly-28")), &[])), said("CronJob", "nightly"));
         assert_eq!(owner_and_pod(&owners, &pod(Some(("Job", "once")), &[])), said("Job", "once"));
         assert_eq!(owner_and_pod(&owners, &pod(Some(("StatefulSet", "db")), &[])), said("StatefulSet", "db"));
         assert_eq!(owner_and_pod(&owners, &pod(None, &[])), said("Pod", "p"));
@@ -219,9 +207,6 @@ mod tests {
         assert_eq!(owner_and_pod(&none, &by_hash), said("Deployment", "web-v2"));
         let rollout = pod(Some(("ReplicaSet", "web-5d9f")), &[("rollouts-pod-template-hash", "5d9f")]);
         assert_eq!(owner_and_pod(&none, &rollout), said("Rollout", "web"));
-        assert_eq!(
-            owner_and_pod(&none, &pod(Some(("ReplicaSet", "web-5d9f")), &[])),
-            said("ReplicaSet", "web-5d9f")
-        );
+        assert_eq!(owner_and_pod(&none, &pod(Some(("ReplicaSet", "web-5d9f")), &[])), said("ReplicaSet", "web-5d9f"));
     }
 }

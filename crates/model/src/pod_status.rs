@@ -12,8 +12,7 @@ pub fn label(pod: &Pod) -> String {
     if let Some(initializing) = initializing(pod) {
         return initializing;
     }
-    let mut word =
-        if pod.status.reason.is_empty() { &pod.status.phase } else { &pod.status.reason }.to_string();
+    let mut word = if pod.status.reason.is_empty() { &pod.status.phase } else { &pod.status.reason }.to_string();
     let mut running = false;
     // The first container takes precedence, so it is read last.
     for status in pod.status.container_statuses.iter().rev() {
@@ -87,9 +86,10 @@ pub fn has_failed(pod: &Pod) -> bool {
 
 /// Whether a container has failed, as opposed to not started yet.
 pub fn container_has_failed(status: &ContainerStatus) -> bool {
-    let waits = status.state.waiting().is_some_and(|waiting| {
-        !matches!(waiting.reason.as_str(), "PodInitializing" | "ContainerCreating" | "")
-    });
+    let waits = status
+        .state
+        .waiting()
+        .is_some_and(|waiting| !matches!(waiting.reason.as_str(), "PodInitializing" | "ContainerCreating" | ""));
     waits || status.state.terminated().is_some_and(|ended| ended.exit_code != 0)
 }
 
@@ -115,10 +115,8 @@ mod tests {
     #[test]
     fn lost_readiness_differs_from_a_start() {
         let of = |changed: &str, started: &str| {
-            let status =
-                serde_json::json!({"name": "identity", "state": {"running": {"startedAt": started}}});
-            let ready =
-                serde_json::json!({"type": "Ready", "status": "False", "lastTransitionTime": changed});
+            let status = serde_json::json!({"name": "identity", "state": {"running": {"startedAt": started}}});
+            let ready = serde_json::json!({"type": "Ready", "status": "False", "lastTransitionTime": changed});
             let status = serde_json::json!({"conditions": [ready], "containerStatuses": [status]});
             lost_readiness(&pod(serde_json::json!({"status": status})), None).map(|at| at.to_string())
         };
@@ -131,8 +129,7 @@ mod tests {
     #[test]
     fn status_word_matches_kubectl() {
         let proxy = serde_json::json!({"name": "linkerd-proxy", "ready": true, "state": {"running": {}}});
-        let app =
-            |state: serde_json::Value| serde_json::json!({"name": "app", "ready": false, "state": state});
+        let app = |state: serde_json::Value| serde_json::json!({"name": "app", "ready": false, "state": state});
         for (status, expected, trouble) in [
             (serde_json::json!({"phase": "Running", "containerStatuses": [proxy]}), "Running", None),
             (
@@ -153,11 +150,7 @@ mod tests {
                 None,
             ),
             (serde_json::json!({"phase": "Failed", "reason": "Evicted"}), "Evicted", None),
-            (
-                serde_json::json!({"phase": "Pending"}),
-                "Pending",
-                Some(UnhealthyReason::Pod("Pending".to_owned())),
-            ),
+            (serde_json::json!({"phase": "Pending"}), "Pending", Some(UnhealthyReason::Pod("Pending".to_owned()))),
         ] {
             let pod = pod(serde_json::json!({"status": status}));
             assert_eq!((label(&pod).as_str(), unhealthy(&pod)), (expected, trouble), "{status}");

@@ -9,8 +9,7 @@ use crate::objects::{Container, Pod, PodSpec};
 /// Variable with the address on which a proxy accepts inbound connections.
 pub const INBOUND_LISTEN: &str = "LINKERD2_PROXY_INBOUND_LISTEN_ADDR";
 /// Variables with the addresses on which a proxy accepts outbound connections; the first supersedes the other.
-const OUTBOUND_LISTEN: [&str; 2] =
-    ["LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS", "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR"];
+const OUTBOUND_LISTEN: [&str; 2] = ["LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS", "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR"];
 
 /// The argument of linkerd-init with the uid whose traffic is not redirected.
 pub const EXEMPT_USER: &str = "--proxy-uid";
@@ -61,10 +60,8 @@ pub fn not_redirected_by(spec: &PodSpec) -> Option<NotRedirected> {
         return (!validated).then_some(NotRedirected::NoRules);
     };
     let outbound = OUTBOUND_LISTEN.iter().find_map(|name| Some((*name, proxy.env_value(name)?)));
-    let ways = [
-        (true, "--incoming-proxy-port", Some((INBOUND_LISTEN, inbound))),
-        (false, "--outgoing-proxy-port", outbound),
-    ];
+    let ways =
+        [(true, "--incoming-proxy-port", Some((INBOUND_LISTEN, inbound))), (false, "--outgoing-proxy-port", outbound)];
     let other_port = ways.into_iter().find_map(|(inbound, argument, listens)| {
         let redirected = argument_of(init, argument)?;
         let (variable, listens) = listens?;

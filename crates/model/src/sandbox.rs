@@ -116,10 +116,8 @@ pub fn add_failures<'a>(
         .map(|pod| ((pod.metadata.namespace.as_str(), pod.metadata.name.as_str()), pod))
         .filter(|(key, _)| wanted.contains(key))
         .collect();
-    let known: BTreeMap<(String, String), &Pod> = known
-        .into_iter()
-        .map(|((namespace, name), pod)| ((namespace.to_owned(), name.to_owned()), pod))
-        .collect();
+    let known: BTreeMap<(String, String), &Pod> =
+        known.into_iter().map(|((namespace, name), pod)| ((namespace.to_owned(), name.to_owned()), pod)).collect();
     let mut failed = Vec::new();
     for ((namespace, name, uid), failure) in last {
         let pod = known.get(&(namespace.to_string(), name.to_string())).copied();
@@ -182,12 +180,7 @@ fn last_errors<'a>(events: &'a [Event], knowledge: &'a Knowledge) -> LastErrors<
 }
 
 /// Adds failures that only a journal reports, and errors that are later than the event's.
-fn add_journal<'a>(
-    last: &mut LastErrors<'a>,
-    journal: Journal<'a>,
-    knowledge: &'a Knowledge,
-    now: Timestamp,
-) {
+fn add_journal<'a>(last: &mut LastErrors<'a>, journal: Journal<'a>, knowledge: &'a Knowledge, now: Timestamp) {
     for failure in journal.add_failures(knowledge, now) {
         let (namespace, name, uid) = failure.pod;
         let uid = Uid::from(uid.as_str());
@@ -200,14 +193,13 @@ fn add_journal<'a>(
         let key = same.cloned().unwrap_or_else(|| (namespace.into(), name.into(), uid));
         // If the times are equal, the event is used, because it has a count.
         let minute = SignedDuration::from_mins(1);
-        let later = last.get(&key).is_none_or(|held| {
-            match (held.reported_by, held.reported_by.last(), failure.line.at) {
+        let later =
+            last.get(&key).is_none_or(|held| match (held.reported_by, held.reported_by.last(), failure.line.at) {
                 (ReportedBy::Journal(_), None, _) => true,
                 (ReportedBy::Journal(_), Some(held), at) => at.is_some_and(|at| at >= held),
                 (ReportedBy::Event(_), Some(held), Some(at)) => at.duration_since(held) > minute,
                 (ReportedBy::Event(_), _, _) => false,
-            }
-        });
+            });
         if later {
             let reported_by = ReportedBy::Journal(failure.line);
             let error = failure.error.into();
@@ -236,10 +228,7 @@ fn waits_for_sandbox(pod: &Pod, failed: Option<Timestamp>) -> bool {
         let (now, before) = (&status.state, status.last_state());
         let ended = [now.terminated(), before.terminated()];
         now.running().is_some()
-            || ended
-                .into_iter()
-                .flatten()
-                .any(|ended| since(ended.started_at.get().or(ended.finished_at.get())))
+            || ended.into_iter().flatten().any(|ended| since(ended.started_at.get().or(ended.finished_at.get())))
             || waits_for_something_else(status)
     })
 }
@@ -259,9 +248,7 @@ pub fn has_started_nothing(pod: &Pod) -> bool {
 /// Whether a container waits for a step after the sandbox: its image, its restart.
 pub fn waits_for_something_else(status: &ContainerStatus) -> bool {
     let waiting = status.state.waiting();
-    waiting.is_some_and(|waiting| {
-        !matches!(waiting.reason.as_str(), "" | "ContainerCreating" | "PodInitializing")
-    })
+    waiting.is_some_and(|waiting| !matches!(waiting.reason.as_str(), "" | "ContainerCreating" | "PodInitializing"))
 }
 
 fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
@@ -278,9 +265,8 @@ mod tests {
     const REFUSED: &str = "2026-01-15T11:58:00Z";
 
     fn event(uid: &str, answer: &str, last: &str) -> Event {
-        let message = format!(
-            "Failed to create pod sandbox: plugin type=\"linkerd-cni\" name=\"x\" failed (add): {answer}"
-        );
+        let message =
+            format!("Failed to create pod sandbox: plugin type=\"linkerd-cni\" name=\"x\" failed (add): {answer}");
         serde_json::from_value(json!({
             "metadata": {"namespace": "shop", "name": format!("e-{last}")},
             "involvedObject": {"kind": "Pod", "namespace": "shop", "name": "web", "uid": uid},
@@ -318,12 +304,12 @@ mod tests {
         assert!(!waits(&container(json!({"state": {"waiting": {"reason": "ImagePullBackOff"}}}))));
         assert!(!waits(&json!({"phase": "Succeeded"})));
         // The node restarted: the pod ran before, and waits for a new sandbox.
-        let before = json!({"exitCode": 255, "startedAt": "2026-01-13T09:00:00Z", "finishedAt": "2026-01-15T11:50:00Z"});
+        let before =
+            json!({"exitCode": 255, "startedAt": "2026-01-13T09:00:00Z", "finishedAt": "2026-01-15T11:50:00Z"});
         assert!(waits(&container(json!({"restartCount": 1, "state": {"terminated": before}}))));
         let after = json!({"exitCode": 95, "startedAt": "2026-01-15T11:59:00Z", "finishedAt": "2026-01-15T11:59:10Z"});
         assert!(!waits(&container(json!({"state": {"terminated": after}}))));
-        let ready =
-            |status: &str| json!({"conditions": [{"type": "PodReadyToStartContainers", "status": status}]});
+        let ready = |status: &str| json!({"conditions": [{"type": "PodReadyToStartContainers", "status": status}]});
         assert!(waits(&ready("False")) && !waits(&ready("True")));
     }
 

@@ -62,18 +62,13 @@ impl<'a> ServiceAddress<'a> {
             Some("svc") => true,
             Some(_) => return None,
         };
-        let is_name = |text: &str| {
-            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-        };
+        let is_name =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         (is_name(name) && is_name(namespace)).then_some(ServiceAddress { namespace, name, port, is_certain })
     }
 
     /// Looks the address up. `workloads` are those whose pods the Service could select.
-    pub fn lookup(
-        self,
-        among: Services<'a>,
-        workloads: impl IntoIterator<Item = (Kind, &'a Workload)>,
-    ) -> Lookup<'a> {
+    pub fn lookup(self, among: Services<'a>, workloads: impl IntoIterator<Item = (Kind, &'a Workload)>) -> Lookup<'a> {
         let ServiceAddress { namespace, name, port, is_certain } = self;
         let Services { services, slices, pods } = among;
         let Some(service) = services.iter().find(|one| one.metadata.key() == (namespace, name)) else {
@@ -101,15 +96,13 @@ mod tests {
 
     #[test]
     fn only_names_of_services_are_parsed() {
-        let parse =
-            |text| ServiceAddress::parse(text).map(|one| (one.namespace, one.name, one.port, one.is_certain));
+        let parse = |text| ServiceAddress::parse(text).map(|one| (one.namespace, one.name, one.port, one.is_certain));
         for text in ["web.shop.svc.cluster.local.:80", "http://web.shop.svc:80/path", "web.shop.svc:80"] {
             assert_eq!(parse(text), Some(("shop", "web", Some(80), true)), "{text}");
         }
         assert_eq!(parse("grafana.grafana:3000"), Some(("grafana", "grafana", Some(3000), false)));
         assert_eq!(parse("web.shop.svc"), Some(("shop", "web", None, true)));
-        let others =
-            ["", ":9990", "10.0.0.1:80", "[::1]:80", "localhost:80", "otel.example.com:443", "a.b.svc:http"];
+        let others = ["", ":9990", "10.0.0.1:80", "[::1]:80", "localhost:80", "otel.example.com:443", "a.b.svc:http"];
         for text in others {
             assert_eq!(parse(text), None, "{text}");
         }

@@ -120,8 +120,7 @@ fn tag(image: &str) -> Option<String> {
 }
 
 fn cni(daemon_sets: &[Workload], namespace: &str) -> Option<String> {
-    let daemon_set =
-        daemon_sets.iter().find(|d| d.metadata.namespace == namespace && super::cni::is_installer(d))?;
+    let daemon_set = daemon_sets.iter().find(|d| d.metadata.namespace == namespace && super::cni::is_installer(d))?;
     let spec = &daemon_set.spec.template.spec;
     Some(spec.container("install-cni").and_then(|c| tag(&c.image)).unwrap_or_else(|| UNREADABLE.to_owned()))
 }
@@ -133,8 +132,7 @@ fn extensions(namespaces: &[Namespace], deployments: &[Workload]) -> BTreeMap<St
         let extension = namespace.metadata.label(EXTENSION_LABEL)?;
         Some((extension, namespace.metadata.name.as_str()))
     });
-    let said =
-        |deployment: &Workload| deployment.metadata.label("app.kubernetes.io/version").map(str::to_owned);
+    let said = |deployment: &Workload| deployment.metadata.label("app.kubernetes.io/version").map(str::to_owned);
     named
         .map(|(extension, home)| {
             let versions: BTreeSet<String> = deployments
@@ -164,9 +162,7 @@ fn gateway_api(cluster: &Cluster) -> Option<String> {
 /// The Kubernetes distribution, if known. Most servers outside of clouds do not reveal it.
 fn distribution(server: Option<&K8sVersion>, nodes: &[Node]) -> Option<String> {
     let by_version = server.and_then(K8sVersion::distribution).or_else(|| {
-        nodes
-            .iter()
-            .find_map(|node| node.status.node_info.kubelet_version.parse::<K8sVersion>().ok()?.distribution())
+        nodes.iter().find_map(|node| node.status.node_info.kubelet_version.parse::<K8sVersion>().ok()?.distribution())
     });
     by_version.map(|distribution| distribution.to_string()).or_else(|| nodes.iter().find_map(by_node))
 }
@@ -206,10 +202,7 @@ mod tests {
         };
         let plain = || node("v1.31.5", "", json!({}));
         assert_eq!(said(Some("v1.31.5-gke.100"), plain()).as_deref(), Some("GKE"));
-        assert_eq!(
-            said(None, node("v1.31.5-eks-5d632ec", "aws:///a/i-1", json!({}))).as_deref(),
-            Some("EKS")
-        );
+        assert_eq!(said(None, node("v1.31.5-eks-5d632ec", "aws:///a/i-1", json!({}))).as_deref(), Some("EKS"));
         let azure = node("v1.31.5", "azure:///x", json!({"kubernetes.azure.com/cluster": "c"}));
         assert_eq!(said(Some("v1.31.5"), azure).as_deref(), Some("AKS"));
         assert_eq!(said(Some("v1.31.5"), plain()), None);

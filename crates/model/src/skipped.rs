@@ -254,9 +254,8 @@ impl CniSkips {
         let template = config.and_then(|config| {
             let entry = LinkerdEntry::of_text(config.data.get("cni_network_config")?)?;
             let object = config.metadata.described("ConfigMap");
-            let place = |field: &str| {
-                Evidence::field(object.as_str(), format!("data.cni_network_config: {field}"), "").place
-            };
+            let place =
+                |field: &str| Evidence::field(object.as_str(), format!("data.cni_network_config: {field}"), "").place;
             Some(CniLists::new(&entry, place))
         });
         CniSkips { nodes: snapshots.iter().filter_map(of_node).collect(), template }
@@ -330,9 +329,8 @@ fn listed(pod: &Pod, way: SkipDirection) -> Option<(&str, bool)> {
     let annotation = pod.metadata.annotation(way.annotation()).filter(|list| !list.trim().is_empty());
     let list = annotation.or_else(|| {
         let mut args = pod.spec.container(INIT_CONTAINER)?.args.iter();
-        let said = args.find_map(|arg| {
-            arg.strip_prefix(way.argument()).filter(|rest| rest.is_empty() || rest.starts_with('='))
-        })?;
+        let said = args
+            .find_map(|arg| arg.strip_prefix(way.argument()).filter(|rest| rest.is_empty() || rest.starts_with('=')))?;
         said.strip_prefix('=').or_else(|| args.next().map(String::as_str))
     })?;
     (!list.trim().is_empty()).then_some((list, annotation.is_some()))
@@ -362,10 +360,7 @@ mod tests {
 
     /// The skips of linkerd-cni on nodes, and those of its template.
     fn cni(nodes: &[(&str, CniLists)], template: Option<CniLists>) -> CniSkips {
-        CniSkips {
-            nodes: nodes.iter().map(|(node, lists)| ((*node).to_owned(), lists.clone())).collect(),
-            template,
-        }
+        CniSkips { nodes: nodes.iter().map(|(node, lists)| ((*node).to_owned(), lists.clone())).collect(), template }
     }
 
     fn lists(inbound: &str, outbound: &str, subnets: &str) -> CniLists {

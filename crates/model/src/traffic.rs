@@ -17,15 +17,8 @@ use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// The metrics that the numbers come from.
-pub const MEANINGS: [MetricMeaning; 7] = [
-    InboundResponses,
-    InboundLatency,
-    OutboundStatuses,
-    ResidentMemory,
-    DeniedRequests,
-    UnroutedRequests,
-    RateLimited,
-];
+pub const MEANINGS: [MetricMeaning; 7] =
+    [InboundResponses, InboundLatency, OutboundStatuses, ResidentMemory, DeniedRequests, UnroutedRequests, RateLimited];
 
 /// Statuses with which proxies refuse requests: policy or an EgressNetwork, no matching route, a rate limit.
 /// Applications answer with them too.
@@ -114,10 +107,7 @@ impl Requests {
 
 impl WorkloadTraffic {
     /// The numbers of the proxies of a workload that were read twice; `None` without such a proxy.
-    pub fn new<'a>(
-        owner: &Owner,
-        proxies: impl IntoIterator<Item = &'a ProxyMetrics>,
-    ) -> Option<WorkloadTraffic> {
+    pub fn new<'a>(owner: &Owner, proxies: impl IntoIterator<Item = &'a ProxyMetrics>) -> Option<WorkloadTraffic> {
         let mut traffic = WorkloadTraffic {
             kind: owner.kind.clone(),
             namespace: owner.namespace.clone(),
@@ -170,8 +160,7 @@ impl WorkloadTraffic {
     pub fn of_cluster(cluster: &Cluster) -> Vec<WorkloadTraffic> {
         let pods = cluster.list::<Pod>();
         let meshed = || pods.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_some());
-        let metrics =
-            ReadMetrics::new(cluster.diagnostics().iter().filter_map(|one| one.said.of_proxy()), meshed());
+        let metrics = ReadMetrics::new(cluster.diagnostics().iter().filter_map(|one| one.said.of_proxy()), meshed());
         let owners = cluster.owners();
         let mut workloads: BTreeMap<(String, String, String), (Owner, Vec<&ProxyMetrics>)> = BTreeMap::new();
         for pod in meshed() {
@@ -252,11 +241,7 @@ impl Latency {
                 let count = *count as f64;
                 if count >= rank && bound.is_finite() && count > below {
                     let within: f64 = lower + (bound - lower) * (rank - below) / (count - below);
-                    #[allow(
-                        clippy::cast_possible_truncation,
-                        clippy::cast_sign_loss,
-                        reason = "at most a bound"
-                    )]
+                    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a bound")]
                     return within.ceil() as u64;
                 }
                 if bound.is_finite() {

@@ -47,11 +47,6 @@ pub(super) fn passage<'a>(
 }
 
 /// A policy and its deciding field.
-pub(super) fn decides<'a>(
-    held: &AppliedPolicy<'a>,
-    direction: Direction,
-    field: &str,
-    denies: bool,
-) -> DecidedBy<'a> {
+pub(super) fn decides<'a>(held: &AppliedPolicy<'a>, direction: Direction, field: &str, denies: bool) -> DecidedBy<'a> {
     DecidedBy { policy: held.policy, field: field.to_owned(), denies, said: held.describe(direction) }
 }

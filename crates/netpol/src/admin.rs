@@ -12,8 +12,7 @@ use super::form::{
 use super::{DecidedBy, Direction, Doubt, Known, Peer, Verdict};
 use crate::networks::Network;
 use crate::objects::{
-    AdminPeer, AdminPods, AdminPolicy, AdminPort, AdminProtocol, AdminRule, Kind, NamespacedPods, Pod,
-    TargetPort,
+    AdminPeer, AdminPods, AdminPolicy, AdminPort, AdminProtocol, AdminRule, Kind, NamespacedPods, Pod, TargetPort,
 };
 
 /// The tier that comes before NetworkPolicies, and the one that comes after them.
@@ -72,8 +71,7 @@ fn read_rule(rule: &AdminRule, field: String) -> Rule<'_> {
         "Deny" => (Action::Deny, true),
         _ => (Action::Deny, false),
     };
-    let read: Option<Vec<Ports>> =
-        rule.ports.iter().map(ports).chain(rule.protocols.iter().map(protocol)).collect();
+    let read: Option<Vec<Ports>> = rule.ports.iter().map(ports).chain(rule.protocols.iter().map(protocol)).collect();
     let doubt = (!is_known || read.is_none()).then_some(LATER);
     Rule { field, action, ports: read.unwrap_or_default(), peers: Peers::Admin(rule), doubt }
 }
@@ -81,10 +79,7 @@ fn read_rule(rule: &AdminRule, field: String) -> Rule<'_> {
 fn ports(port: &AdminPort) -> Option<Ports> {
     let or_tcp = |protocol: &str| if protocol.is_empty() { "TCP".to_owned() } else { protocol.to_owned() };
     if let Some(one) = &port.port_number {
-        return Some(Ports {
-            protocol: Some(or_tcp(&one.protocol)),
-            which: Which::Range(one.port, one.port),
-        });
+        return Some(Ports { protocol: Some(or_tcp(&one.protocol)), which: Which::Range(one.port, one.port) });
     }
     if let Some(range) = &port.port_range {
         let which = Which::Range(range.start, range.end);
@@ -96,8 +91,7 @@ fn ports(port: &AdminPort) -> Option<Ports> {
 
 fn protocol(named: &AdminProtocol) -> Option<Ports> {
     let each = [("TCP", &named.tcp), ("UDP", &named.udp), ("SCTP", &named.sctp)];
-    if let Some((protocol, transport)) = each.into_iter().find_map(|(name, one)| Some((name, one.as_ref()?)))
-    {
+    if let Some((protocol, transport)) = each.into_iter().find_map(|(name, one)| Some((name, one.as_ref()?))) {
         let which = match &transport.destination_port {
             None => Which::All,
             Some(port) => match &port.range {
@@ -125,8 +119,7 @@ fn is_in(selector: &crate::objects::LabelSelector, pod: &Pod, known: &Known<'_>)
 }
 
 fn are_pods(pods: &NamespacedPods, pod: &Pod, known: &Known<'_>) -> Match {
-    Match::from(pods.pod_selector.matches(&pod.metadata.labels))
-        .and(|| is_in(&pods.namespace_selector, pod, known))
+    Match::from(pods.pod_selector.matches(&pod.metadata.labels)).and(|| is_in(&pods.namespace_selector, pod, known))
 }
 
 /// Whether a rule matches a peer.
@@ -190,8 +183,7 @@ pub(super) fn passage<'a>(
     fits: impl Fn(&AppliedPolicy<'a>, &Rule<'a>) -> Match,
     between: impl FnOnce() -> Verdict<'a>,
 ) -> Verdict<'a> {
-    let of_plugin =
-        holding.iter().any(|(held, _)| matches!(held.policy, Policy::Cilium(_) | Policy::Calico(_)));
+    let of_plugin = holding.iter().any(|(held, _)| matches!(held.policy, Policy::Cilium(_) | Policy::Calico(_)));
     let tier = |name: &str| decision(direction, holding, name, &fits);
     let admin = tier(ADMIN);
     let baseline = || {
@@ -260,10 +252,8 @@ fn decision<'a>(
     tier: &str,
     fits: impl Fn(&AppliedPolicy<'a>, &Rule<'a>) -> Match,
 ) -> Decision<'a> {
-    let is_here =
-        |held: &AppliedPolicy<'a>| matches!(held.policy, Policy::Admin(..)) && held.place.tier_name == tier;
-    let mut own: Vec<(&AppliedPolicy<'a>, Match)> =
-        holding.iter().filter(|(held, _)| is_here(held)).copied().collect();
+    let is_here = |held: &AppliedPolicy<'a>| matches!(held.policy, Policy::Admin(..)) && held.place.tier_name == tier;
+    let mut own: Vec<(&AppliedPolicy<'a>, Match)> = holding.iter().filter(|(held, _)| is_here(held)).copied().collect();
     own.sort_by(|(a, _), (b, _)| a.place.compare(&b.place));
     let mut perhaps = Vec::new();
     for level in own.chunk_by(|(a, _), (b, _)| a.place.order.total_cmp(&b.place.order).is_eq()) {
@@ -285,10 +275,9 @@ fn decision<'a>(
         let Some((action, _)) = decided.first() else { continue };
         let action = *action;
         let others = decided.iter().skip(1).filter(|(other, _)| *other != action);
-        perhaps
-            .extend(others.map(|(other, by)| {
-                (*other, Doubt { policy: by.policy, field: by.field.clone(), why: SAME })
-            }));
+        perhaps.extend(
+            others.map(|(other, by)| (*other, Doubt { policy: by.policy, field: by.field.clone(), why: SAME })),
+        );
         return Decision { by: decided.into_iter().next(), perhaps };
     }
     Decision { by: None, perhaps }
@@ -324,14 +313,12 @@ mod tests {
     /// The result for a connection from `peer` to port 8080 of pod shop/web, in one word, with the deciding field.
     fn verdict(given: ClusterParts, peer: Peer<'_>) -> String {
         let list = |all: Vec<Value>| -> Vec<AdminPolicy> {
-            let named = |(at, spec): (usize, Value)| {
-                read(json!({"metadata": {"name": format!("p{at}")}, "spec": spec}))
-            };
+            let named =
+                |(at, spec): (usize, Value)| read(json!({"metadata": {"name": format!("p{at}")}, "spec": spec}));
             all.into_iter().enumerate().map(named).collect()
         };
         let (admin, baseline, cluster) = (list(given.admin), list(given.baseline), list(given.cluster));
-        let policy =
-            |spec: Value| read(json!({"metadata": {"name": "np", "namespace": "shop"}, "spec": spec}));
+        let policy = |spec: Value| read(json!({"metadata": {"name": "np", "namespace": "shop"}, "spec": spec}));
         let kubernetes: Vec<NetworkPolicy> = given.kubernetes.into_iter().map(policy).collect();
         let namespaces: Vec<Namespace> = ["shop", "front", "other"]
             .map(|name| read(json!({"metadata": {"name": name, "labels": {"team": name}}})))
@@ -375,8 +362,7 @@ mod tests {
     fn lowest_priority_and_first_rule_decide() {
         let front = pod("front", "web");
         let deny = policy(20, vec![rule("Deny", json!({"namespaces": {}}))]);
-        let allow =
-            policy(10, vec![rule("Allow", of_team("front")), rule("Deny", json!({"namespaces": {}}))]);
+        let allow = policy(10, vec![rule("Allow", of_team("front")), rule("Deny", json!({"namespaces": {}}))]);
         let both = || ClusterParts {
             admin: vec![deny.clone(), allow.clone()],
             kubernetes: shutting(),
@@ -409,10 +395,7 @@ mod tests {
         assert_eq!(verdict(given(vec![], baseline()), Peer::Pod(&front)), of_baseline);
         // A NetworkPolicy that selects the pod is final.
         let open = vec![json!({"podSelector": {}, "policyTypes": ["Ingress"], "ingress": [{}]})];
-        assert_eq!(
-            verdict(given(open, baseline()), Peer::Pod(&front)),
-            "through NetworkPolicy spec.ingress[0]"
-        );
+        assert_eq!(verdict(given(open, baseline()), Peer::Pod(&front)), "through NetworkPolicy spec.ingress[0]");
     }
 
     #[test]
@@ -420,10 +403,7 @@ mod tests {
         let front = pod("front", "web");
         let with = |ports: Value| {
             let rule = json!({"action": "Deny", "from": [{"namespaces": {}}], "ports": ports});
-            verdict(
-                ClusterParts { admin: vec![policy(1, vec![rule])], ..ClusterParts::default() },
-                Peer::Pod(&front),
-            )
+            verdict(ClusterParts { admin: vec![policy(1, vec![rule])], ..ClusterParts::default() }, Peer::Pod(&front))
         };
         let shut = "shut AdminNetworkPolicy spec.ingress[0]";
         assert_eq!(with(json!([{"portNumber": {"protocol": "TCP", "port": 8080}}])), shut);
@@ -435,7 +415,8 @@ mod tests {
         assert_eq!(with(json!([{}])), format!("unknown {LATER}"));
         let of_pods = |app: &str| {
             let pods = json!({"namespaceSelector": {}, "podSelector": {"matchLabels": {"app": app}}});
-            let spec = json!({"priority": 1, "subject": {"pods": pods}, "ingress": [rule("Deny", json!({"namespaces": {}}))]});
+            let spec =
+                json!({"priority": 1, "subject": {"pods": pods}, "ingress": [rule("Deny", json!({"namespaces": {}}))]});
             verdict(ClusterParts { admin: vec![spec], ..ClusterParts::default() }, Peer::Pod(&front))
         };
         assert_eq!((of_pods("web").as_str(), of_pods("db").as_str()), (shut, "open"));
@@ -477,10 +458,7 @@ mod tests {
         assert_eq!(verdict(given(vec![deny.clone(), deny.clone()]), Peer::Pod(&front)), same);
         let later = policy(1, vec![rule("Deny", json!({"somethingNew": {}}))]);
         assert_eq!(verdict(given(vec![later]), Peer::Pod(&front)), format!("unknown {LATER}"));
-        assert_eq!(
-            verdict(given(vec![deny.clone()]), Peer::Anyone),
-            format!("unknown {}", super::super::WHOM)
-        );
+        assert_eq!(verdict(given(vec![deny.clone()]), Peer::Anyone), format!("unknown {}", super::super::WHOM));
         // Addresses of pods are not outside the cluster.
         assert_eq!(verdict(given(vec![deny]), Peer::Address("203.0.113.9".parse().unwrap())), "open");
     }

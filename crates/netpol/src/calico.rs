@@ -4,9 +4,7 @@
 
 use std::net::IpAddr;
 
-use super::form::{
-    Action, AppliedPolicy, Label, Match, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network,
-};
+use super::form::{Action, AppliedPolicy, Label, Match, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network};
 use super::{Direction, Known, Peer, kubernetes};
 use crate::networks::Network;
 use crate::objects::{CalicoEntity, CalicoPolicy, CalicoRule, CalicoTier, Pod, TargetPort};
@@ -102,8 +100,7 @@ fn read_rule(rule: &CalicoRule, field: String) -> Option<Rule<'_>> {
         None
     };
     let protocol = rule.protocol.as_ref().map(protocol);
-    let mut ports: Vec<Ports> =
-        rule.destination.ports.iter().map(|port| read_port(protocol.clone(), port)).collect();
+    let mut ports: Vec<Ports> = rule.destination.ports.iter().map(|port| read_port(protocol.clone(), port)).collect();
     if let (true, Some(protocol)) = (ports.is_empty(), protocol) {
         ports.push(Ports { protocol: Some(protocol), which: Which::All });
     }
@@ -229,8 +226,7 @@ fn is_selected(entity: &CalicoEntity, namespace: &str, end: Peer<'_>, known: &Kn
     let account = match &entity.service_accounts {
         None => Match::Yes,
         Some(accounts) => {
-            let named =
-                accounts.names.is_empty() || accounts.names.iter().any(|name| name == pod.spec.account());
+            let named = accounts.names.is_empty() || accounts.names.iter().any(|name| name == pod.spec.account());
             Match::from(named).and(|| fits(known, &accounts.selector, |key| of_account(pod, key)))
         }
     };

@@ -5,14 +5,12 @@
 use std::net::IpAddr;
 
 use super::form::{
-    Action, AppliedPolicy, Label, Match, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network,
-    selects,
+    Action, AppliedPolicy, Label, Match, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network, selects,
 };
 use super::{Direction, Known, Peer, kubernetes};
 use crate::networks::Network;
 use crate::objects::{
-    CiliumBlock, CiliumPolicy, CiliumPort, CiliumPorts, CiliumRule, CiliumSide, LabelSelector, Pod,
-    TargetPort, Word,
+    CiliumBlock, CiliumPolicy, CiliumPort, CiliumPorts, CiliumRule, CiliumSide, LabelSelector, Pod, TargetPort, Word,
 };
 
 /// Cilium's label for the namespace of an endpoint's pod.
@@ -160,13 +158,9 @@ pub(super) fn is_about(side: &CiliumSide, namespace: &str, peer: Peer<'_>, known
         false => Match::No,
     };
     let blocks = side.cidr_set.iter().flatten().map(|block| is_in(block, peer));
-    let plain = side
-        .cidr
-        .iter()
-        .flatten()
-        .map(|cidr| is_in(&CiliumBlock { cidr: cidr.clone(), except: Vec::new() }, peer));
-    let endpoints =
-        side.endpoints.iter().flatten().map(|selector| is_endpoint(selector, namespace, peer, known));
+    let plain =
+        side.cidr.iter().flatten().map(|cidr| is_in(&CiliumBlock { cidr: cidr.clone(), except: Vec::new() }, peer));
+    let endpoints = side.endpoints.iter().flatten().map(|selector| is_endpoint(selector, namespace, peer, known));
     let entities = side.entities.iter().flatten().map(|entity| is_entity(entity, peer));
     let others = [services, outside(side.groups), outside(side.names), outside(side.nodes.is_some())];
     Match::any(endpoints.chain(entities).chain(blocks).chain(plain).chain(others))
@@ -199,9 +193,7 @@ fn is_entity(entity: &str, peer: Peer<'_>) -> Match {
         ("none", _) => Match::No,
         ("kube-apiserver", Peer::Host) => Match::Yes,
         ("cluster", Peer::Pod(_)) => Match::Yes,
-        ("cluster" | "world" | "world-ipv4" | "world-ipv6", Peer::Host | Peer::Address(_)) => {
-            Match::Perhaps(OUTSIDE)
-        }
+        ("cluster" | "world" | "world-ipv4" | "world-ipv6", Peer::Host | Peer::Address(_)) => Match::Perhaps(OUTSIDE),
         (_, Peer::Pod(pod)) if pod.spec.host_network => match hosts {
             true => Match::Perhaps(HOSTS),
             false => Match::No,

@@ -71,12 +71,8 @@ pub fn to_component<'a>(
     number: u16,
 ) -> Vec<(Direction, Verdict<'a>)> {
     let port = |server| Port { protocol: "TCP", number, of: Some(server) };
-    let out = serving
-        .iter()
-        .map(|server| policies.passage(Direction::Egress, client, port(server), Peer::Pod(server)));
-    let to = serving
-        .iter()
-        .map(|server| policies.passage(Direction::Ingress, server, port(server), Peer::Pod(client)));
+    let out = serving.iter().map(|server| policies.passage(Direction::Egress, client, port(server), Peer::Pod(server)));
+    let to = serving.iter().map(|server| policies.passage(Direction::Ingress, server, port(server), Peer::Pod(client)));
     let each = [(Direction::Egress, best(out)), (Direction::Ingress, best(to))];
     each.into_iter().filter_map(|(direction, passage)| Some((direction, passage?))).collect()
 }

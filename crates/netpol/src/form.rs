@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 use super::{Direction, Doubt, Peer, Port};
 use crate::objects::{
-    AdminPods, AdminPolicy, AdminRule, CalicoPolicy, CalicoRule, CiliumPolicy, CiliumSide, Kind,
-    LabelSelector, Meta, NetworkPolicy, NetworkPolicyRule, Pod, TargetPort,
+    AdminPods, AdminPolicy, AdminRule, CalicoPolicy, CalicoRule, CiliumPolicy, CiliumSide, Kind, LabelSelector, Meta,
+    NetworkPolicy, NetworkPolicyRule, Pod, TargetPort,
 };
 
 /// The result of a match.

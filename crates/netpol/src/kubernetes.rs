@@ -51,12 +51,7 @@ fn ports(named: &crate::objects::NetworkPolicyPort) -> Ports {
 }
 
 /// Whether a rule of a policy in `namespace` matches a peer.
-pub(super) fn is_about(
-    rule: &NetworkPolicyRule,
-    namespace: &str,
-    peer: Peer<'_>,
-    known: &Known<'_>,
-) -> Match {
+pub(super) fn is_about(rule: &NetworkPolicyRule, namespace: &str, peer: Peer<'_>, known: &Known<'_>) -> Match {
     match (rule.peers.as_slice(), peer) {
         ([], _) => Match::Yes,
         (_, Peer::Anyone) => Match::Perhaps(super::WHOM),

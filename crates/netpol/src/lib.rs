@@ -29,9 +29,7 @@ pub use peers::RulesByPeer;
 use meshdoctor_core::networks;
 use meshdoctor_objects as objects;
 use objects::by_label::ByLabel;
-use objects::{
-    AdminPolicy, CalicoPolicy, CalicoTier, CiliumPolicy, Kind, Namespace, NetworkPolicy, Pod, Texts,
-};
+use objects::{AdminPolicy, CalicoPolicy, CalicoTier, CiliumPolicy, Kind, Namespace, NetworkPolicy, Pod, Texts};
 
 /// Direction of a connection, from the view of the pod that a policy selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -180,11 +178,9 @@ impl<'a> Policies<'a> {
     pub fn new(objects: Objects<'a>) -> Policies<'a> {
         let mut policies = Policies::default();
         for direction in [Direction::Ingress, Direction::Egress] {
-            let kubernetes =
-                objects.kubernetes.iter().filter_map(|policy| kubernetes::read(policy, direction));
+            let kubernetes = objects.kubernetes.iter().filter_map(|policy| kubernetes::read(policy, direction));
             let cilium = objects.cilium.iter().chain(objects.cilium_clusterwide);
-            let cilium: Vec<AppliedPolicy<'a>> =
-                cilium.flat_map(|policy| cilium::read(policy, direction)).collect();
+            let cilium: Vec<AppliedPolicy<'a>> = cilium.flat_map(|policy| cilium::read(policy, direction)).collect();
             let calico = objects.calico.iter().chain(objects.calico_global);
             let calico: Vec<AppliedPolicy<'a>> =
                 calico.filter_map(|policy| calico::read(policy, direction, objects.tiers)).collect();
@@ -215,8 +211,7 @@ impl<'a> Policies<'a> {
         let texts = objects.calico.iter().chain(objects.calico_global).flat_map(calico::expressions);
         policies.known.expressions = texts.map(|text| (text, Expression::parse(text))).collect();
         let labels = objects.namespaces.iter();
-        policies.known.namespaces =
-            labels.map(|one| (one.metadata.name.as_str(), &*one.metadata.labels)).collect();
+        policies.known.namespaces = labels.map(|one| (one.metadata.name.as_str(), &*one.metadata.labels)).collect();
         policies
     }
 
@@ -239,15 +234,9 @@ impl<'a> Policies<'a> {
         }
         let namespace = pod.metadata.namespace.as_str();
         let list = self.by_namespace.get(namespace).map_or(&[][..], Vec::as_slice);
-        let here = self
-            .by_label
-            .get(namespace)
-            .map_or_else(Vec::new, |index| index.candidates(&pod.metadata.labels));
-        let all = here
-            .into_iter()
-            .filter_map(|at| list.get(at))
-            .chain(&self.of_cluster)
-            .filter(|(of, _)| *of == direction);
+        let here = self.by_label.get(namespace).map_or_else(Vec::new, |index| index.candidates(&pod.metadata.labels));
+        let all =
+            here.into_iter().filter_map(|at| list.get(at)).chain(&self.of_cluster).filter(|(of, _)| *of == direction);
         let holds = |(_, held): &'_ (Direction, AppliedPolicy<'a>)| match held.subject {
             Subject::Kubernetes(selector) => selector.matches(&pod.metadata.labels).into(),
             Subject::Cilium(selector) => cilium::holds_for(selector, pod, &self.known),
@@ -271,8 +260,7 @@ impl<'a> Policies<'a> {
         port: Port<'_>,
         peer: Peer<'_>,
     ) -> Verdict<'a> {
-        let fits =
-            |held: &AppliedPolicy<'a>, rule: &Rule<'a>| self.fits(held, rule, direction, pod, port, peer);
+        let fits = |held: &AppliedPolicy<'a>, rule: &Rule<'a>| self.fits(held, rule, direction, pod, port, peer);
         let of = |calico: bool| {
             let mut some = holding.to_vec();
             some.retain(|(held, _)| match held.policy {

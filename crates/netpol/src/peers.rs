@@ -98,8 +98,7 @@ impl<'p, 'a> RulesByPeer<'p, 'a> {
 /// The identity of a rule. Its namespace is only relevant if it selects pods there.
 fn key<'a>(held: &AppliedPolicy<'a>, rule: &Rule<'a>) -> Option<(&'a str, &'a NetworkPolicyRule)> {
     let Peers::Kubernetes(content) = rule.peers else { return None };
-    let is_of_namespace =
-        content.peers.iter().any(|peer| peer.ip_block.is_none() && peer.namespace_selector.is_none());
+    let is_of_namespace = content.peers.iter().any(|peer| peer.ip_block.is_none() && peer.namespace_selector.is_none());
     let namespace = if is_of_namespace { held.policy.meta().namespace.as_str() } else { "" };
     Some((namespace, content))
 }
@@ -134,8 +133,7 @@ mod tests {
         };
         let kubernetes: Vec<NetworkPolicy> =
             objects(["shop", "shop", "db"].into_iter().enumerate().map(policy).collect());
-        let namespaces: Vec<Namespace> =
-            objects(json!([{"metadata": {"name": "db", "labels": {"team": "b"}}}]));
+        let namespaces: Vec<Namespace> = objects(json!([{"metadata": {"name": "db", "labels": {"team": "b"}}}]));
         let given = Objects { kubernetes: &kubernetes, namespaces: &namespaces, ..Objects::default() };
         let policies = Policies::new(given);
         let index = RulesByPeer::new(&policies, Direction::Egress);

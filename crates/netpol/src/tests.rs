@@ -40,8 +40,8 @@ struct World {
 impl World {
     fn new() -> World {
         let namespaces = [("shop", "a"), ("tools", "a"), ("db", "b")];
-        let namespaces = namespaces
-            .map(|(name, team)| object(json!({"metadata": {"name": name, "labels": {"team": team}}})));
+        let namespaces =
+            namespaces.map(|(name, team)| object(json!({"metadata": {"name": name, "labels": {"team": team}}})));
         World { namespaces: namespaces.into(), ..World::default() }
     }
 
@@ -129,10 +129,7 @@ fn kubernetes_peers_are_pods_namespaces_and_blocks() {
         (json!([{"podSelector": {"matchLabels": {"app": "api"}}}]), "SSSSSSU"),
         (json!([{"namespaceSelector": {}}]), "TTTSSSU"),
         (json!([{"namespaceSelector": {"matchLabels": {"team": "a"}}}]), "TTUSSSU"),
-        (
-            json!([{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "nowhere"}}}]),
-            "SSTSSSU",
-        ),
+        (json!([{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "nowhere"}}}]), "SSTSSSU"),
         (json!([{"namespaceSelector": {}, "podSelector": {"matchLabels": {"app": "api"}}}]), "SSSSSSU"),
         (json!([{"ipBlock": {"cidr": "0.0.0.0/0"}}]), "TTTTTTU"),
         (json!([{"ipBlock": {"cidr": "0.0.0.0/0", "except": ["10.0.0.0/8"]}}]), "SSSTTTU"),
@@ -191,16 +188,11 @@ fn cilium_peers_are_endpoints_entities_and_blocks() {
         ("shop", json!({"toPorts": [{"ports": [{"port": "5000", "endPort": 6000}]}]}), "TTTTTTT"),
         ("shop", json!({"toPorts": [{"ports": [{"port": "0", "protocol": "ANY"}]}]}), "TTTTTTT"),
         ("shop", json!({"toPorts": [{"ports": [{"port": "5432", "protocol": "UDP"}]}]}), "SSSSSSS"),
-        (
-            "shop",
-            json!({"toPorts": [{"ports": [{"port": "5432"}], "rules": {"l7proto": "x", "l7": [{}]}}]}),
-            "UUUUUUU",
-        ),
+        ("shop", json!({"toPorts": [{"ports": [{"port": "5432"}], "rules": {"l7proto": "x", "l7": [{}]}}]}), "UUUUUUU"),
         ("shop", json!({"icmps": [{"fields": [{"type": 8}]}]}), "SSSSSSS"),
         ("shop", json!({"fromEntities": ["all"], "authentication": {"mode": "required"}}), "UUUUUUU"),
     ] {
-        let world =
-            World::new().cilium(namespace, json!({"endpointSelector": {}, "ingress": [side.clone()]}));
+        let world = World::new().cilium(namespace, json!({"endpointSelector": {}, "ingress": [side.clone()]}));
         assert_eq!(world.table(), expected, "{namespace} {side}");
     }
 }
@@ -209,20 +201,15 @@ fn cilium_peers_are_endpoints_entities_and_blocks() {
 fn cilium_deny_overrides_kubernetes_and_allows_add_up() {
     let all = json!({"endpointSelector": {}, "ingress": [{"fromEntities": ["all"]}]});
     let web = json!([{"fromEndpoints": [{"matchLabels": {"app": "web"}}]}]);
-    let denied = World::new()
-        .cilium("shop", all.clone())
-        .cilium("shop", json!({"endpointSelector": {}, "ingressDeny": web}));
+    let denied =
+        World::new().cilium("shop", all.clone()).cilium("shop", json!({"endpointSelector": {}, "ingressDeny": web}));
     assert_eq!(denied.table(), "STTTTTU");
-    let denied = World::new().cilium(
-        "shop",
-        json!({"endpointSelector": {}, "ingressDeny": [{"toPorts": [{"ports": [{"port": "5432"}]}]}]}),
-    );
+    let denied = World::new()
+        .cilium("shop", json!({"endpointSelector": {}, "ingressDeny": [{"toPorts": [{"ports": [{"port": "5432"}]}]}]}));
     assert_eq!(denied.table(), "SSSSSSS");
     // A rule that does not isolate: only denied traffic is denied.
-    let denied = World::new().cilium(
-        "shop",
-        json!({"endpointSelector": {}, "ingressDeny": web, "enableDefaultDeny": {"ingress": false}}),
-    );
+    let denied = World::new()
+        .cilium("shop", json!({"endpointSelector": {}, "ingressDeny": web, "enableDefaultDeny": {"ingress": false}}));
     assert_eq!(denied.table(), "SOOOOOU");
 
     let shut = json!({"podSelector": {}});
@@ -233,8 +220,7 @@ fn cilium_deny_overrides_kubernetes_and_allows_add_up() {
     assert_eq!(World::new().cilium("shop", empty).table(), "OOOOOOO");
     let other = json!({"endpointSelector": {"matchLabels": {"app": "web"}}, "ingress": [{}]});
     assert_eq!(World::new().cilium("shop", other).table(), "OOOOOOO");
-    let cluster =
-        json!({"endpointSelector": {"matchLabels": {"io.cilium.k8s.policy.cluster": "c"}}, "ingress": [{}]});
+    let cluster = json!({"endpointSelector": {"matchLabels": {"io.cilium.k8s.policy.cluster": "c"}}, "ingress": [{}]});
     assert_eq!(World::new().cilium("shop", cluster).table(), "UUUUUUU");
 }
 
@@ -249,7 +235,8 @@ fn host_names_are_outside_and_dns_rules_limit_names() {
     let services = world(json!({"toServices": [{"k8sService": {"serviceName": "db"}}]}));
     assert_eq!(services.symbol(Direction::Egress, &web, 5432, &db, Peer::Pod(&db)), 'U');
     for (pattern, expected) in [("*", 'T'), ("*.example.com", 'U')] {
-        let port = json!({"ports": [{"port": "5432", "protocol": "ANY"}], "rules": {"dns": [{"matchPattern": pattern}]}});
+        let port =
+            json!({"ports": [{"port": "5432", "protocol": "ANY"}], "rules": {"dns": [{"matchPattern": pattern}]}});
         let dns = world(json!({"toEndpoints": [{}], "toPorts": [port]}));
         assert_eq!(dns.symbol(Direction::Egress, &web, 5432, &db, Peer::Pod(&db)), expected, "{pattern}");
     }
@@ -264,11 +251,7 @@ fn calico_rules_match_both_ends() {
         ("shop", json!({"action": "Pass"}), "TTTTTTT"),
         ("shop", json!({"action": "Allow", "protocol": "TCP", "destination": {"ports": [5432]}}), "TTTTTTT"),
         ("shop", json!({"action": "Allow", "protocol": 6, "destination": {"ports": ["pg"]}}), "TTTTTTT"),
-        (
-            "shop",
-            json!({"action": "Allow", "protocol": "TCP", "destination": {"ports": ["5000:6000"]}}),
-            "TTTTTTT",
-        ),
+        ("shop", json!({"action": "Allow", "protocol": "TCP", "destination": {"ports": ["5000:6000"]}}), "TTTTTTT"),
         ("shop", json!({"action": "Allow", "protocol": "TCP", "destination": {"ports": [80]}}), "SSSSSSS"),
         ("shop", json!({"action": "Allow", "protocol": "UDP"}), "SSSSSSS"),
         ("shop", json!({"action": "Allow", "source": {"selector": "app == 'web'"}}), "TSSUUUU"),
@@ -289,8 +272,7 @@ fn calico_rules_match_both_ends() {
         ("shop", json!({"action": "Allow", "destination": {"selector": "app == 'web'"}}), "SSSSSSS"),
         ("shop", json!({"action": "Allow", "http": {"methods": ["GET"]}}), "UUUUUUU"),
     ] {
-        let world =
-            World::new().calico(namespace, "p", json!({"types": ["Ingress"], "ingress": [rule.clone()]}));
+        let world = World::new().calico(namespace, "p", json!({"types": ["Ingress"], "ingress": [rule.clone()]}));
         assert_eq!(world.table(), expected, "{namespace} {rule}");
     }
 }
@@ -334,8 +316,7 @@ fn calico_order_and_tier_include_kubernetes_policies() {
     assert_eq!(first(lost.table()), 'U');
 
     // A possible earlier match counts if it decides otherwise.
-    let maybe =
-        |action: &str| json!([{"action": action, "source": {"selector": "x like 'y'"}}, {"action": "Allow"}]);
+    let maybe = |action: &str| json!([{"action": action, "source": {"selector": "x like 'y'"}}, {"action": "Allow"}]);
     let said = |action| first(World::new().calico("", "a", with(None, "", maybe(action))).table());
     assert_eq!((said("Allow"), said("Deny"), said("Pass")), ('T', 'U', 'U'));
     let hosts = json!({"preDNAT": true, "applyOnForward": true, "types": ["Ingress"]});

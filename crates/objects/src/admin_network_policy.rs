@@ -195,12 +195,7 @@ impl Listed for BaselineAdminNetworkPolicy {
     const INFO: KindInfo = KindInfo {
         aliases: &["banp"],
         passes: PASSES,
-        ..KindInfo::of_cluster(
-            GROUP,
-            "v1alpha1",
-            "BaselineAdminNetworkPolicy",
-            "baselineadminnetworkpolicies",
-        )
+        ..KindInfo::of_cluster(GROUP, "v1alpha1", "BaselineAdminNetworkPolicy", "baselineadminnetworkpolicies")
     };
 }
 

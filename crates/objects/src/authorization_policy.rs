@@ -34,12 +34,7 @@ impl Listed for AuthorizationPolicy {
         aliases: &["authzpolicy"],
         passes: "{spec: {targetRef: reference, requiredAuthenticationRefs: reference}, status: {conditions: \
                  conditions}}",
-        ..KindInfo::namespaced(
-            "policy.linkerd.io",
-            "v1alpha1",
-            "AuthorizationPolicy",
-            "authorizationpolicies",
-        )
+        ..KindInfo::namespaced("policy.linkerd.io", "v1alpha1", "AuthorizationPolicy", "authorizationpolicies")
     };
 }
 

@@ -34,8 +34,7 @@ impl<'a> ByLabel<'a> {
 
     /// The indexes of the candidates for these labels, in order.
     pub fn candidates(&self, labels: &Texts) -> Vec<usize> {
-        let by_label =
-            labels.iter().filter_map(|(key, value)| self.labels.get(&(key.as_str(), value.as_str())));
+        let by_label = labels.iter().filter_map(|(key, value)| self.labels.get(&(key.as_str(), value.as_str())));
         let mut places: Vec<usize> = self.others.iter().chain(by_label.flatten()).copied().collect();
         places.sort_unstable();
         places
@@ -54,10 +53,8 @@ mod tests {
 
     #[test]
     fn candidates_are_found_by_a_label() {
-        let selectors: Vec<LabelSelector> = ["app=web", "app in (db)", "tier=x"]
-            .iter()
-            .map(|text| LabelSelector::parse(text).unwrap())
-            .collect();
+        let selectors: Vec<LabelSelector> =
+            ["app=web", "app in (db)", "tier=x"].iter().map(|text| LabelSelector::parse(text).unwrap()).collect();
         let exact: LabelSelector = serde_json::from_str(r#"{"matchLabels":{"app":"db"}}"#).unwrap();
         let all = selectors.iter().chain([&exact]).map(Some).chain([None]);
         let index = ByLabel::new(all);

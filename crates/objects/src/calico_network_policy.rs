@@ -204,8 +204,6 @@ impl Listed for CalicoGlobalNetworkPolicy {
 impl Listed for CalicoTier {
     type Object = CalicoTier;
     const KIND: Kind = Kind::CalicoTier;
-    const INFO: KindInfo = KindInfo {
-        passes: "{spec: {defaultAction: word}}",
-        ..KindInfo::of_cluster(STORED, "v1", "Tier", "tiers")
-    };
+    const INFO: KindInfo =
+        KindInfo { passes: "{spec: {defaultAction: word}}", ..KindInfo::of_cluster(STORED, "v1", "Tier", "tiers") };
 }

@@ -238,11 +238,6 @@ impl Listed for CiliumClusterwideNetworkPolicy {
     const INFO: KindInfo = KindInfo {
         aliases: &["ccnp"],
         passes: passes!(),
-        ..KindInfo::of_cluster(
-            "cilium.io",
-            "v2",
-            "CiliumClusterwideNetworkPolicy",
-            "ciliumclusterwidenetworkpolicies",
-        )
+        ..KindInfo::of_cluster("cilium.io", "v2", "CiliumClusterwideNetworkPolicy", "ciliumclusterwidenetworkpolicies")
     };
 }

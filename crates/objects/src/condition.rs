@@ -50,10 +50,7 @@ struct RawCondition {
 impl From<RawCondition> for Condition {
     fn from(written: RawCondition) -> Condition {
         let RawCondition { kind, status, reason, message, last_transition_time } = written;
-        Condition {
-            said: Shared::from(ConditionContent { kind, status, reason, message }),
-            last_transition_time,
-        }
+        Condition { said: Shared::from(ConditionContent { kind, status, reason, message }), last_transition_time }
     }
 }
 

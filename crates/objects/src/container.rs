@@ -11,9 +11,9 @@ use super::volume::VolumeMounts;
 use crate::protobuf::schema::schemas;
 use crate::redact::{self, Owner};
 pub use env::{
-    COLLECTOR_ADDRESS, COLLECTOR_NAME, DESTINATION_ADDRESS, DESTINATION_NAME, EnvVar, IDENTITY_ADDRESS,
-    IDENTITY_NAME, LOCAL_NAME, POLICY_ADDRESS, POLICY_NAME, PROFILE_NETWORKS, SHUTDOWN_GRACE, TRUST_ANCHORS,
-    is_of_service, may_be_of_service,
+    COLLECTOR_ADDRESS, COLLECTOR_NAME, DESTINATION_ADDRESS, DESTINATION_NAME, EnvVar, IDENTITY_ADDRESS, IDENTITY_NAME,
+    LOCAL_NAME, POLICY_ADDRESS, POLICY_NAME, PROFILE_NETWORKS, SHUTDOWN_GRACE, TRUST_ANCHORS, is_of_service,
+    may_be_of_service,
 };
 
 /// The names that Linkerd gives its own containers.
@@ -240,8 +240,8 @@ impl Container {
     /// Value of an argument with its dashes, written as `--name=value` or as two arguments.
     pub fn argument(&self, name: &str) -> Option<&str> {
         let mut args = self.args.iter();
-        let rest = args
-            .find_map(|arg| arg.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('=')))?;
+        let rest =
+            args.find_map(|arg| arg.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('=')))?;
         rest.strip_prefix('=').or_else(|| args.next().map(String::as_str))
     }
 

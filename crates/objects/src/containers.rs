@@ -72,8 +72,7 @@ mod tests {
     use crate::{Object, Pod};
 
     fn pod(app: &str, replica: &str) -> Pod {
-        let mounts =
-            json!([{"name": "linkerd-identity-token"}, {"name": format!("kube-api-access-{replica}")}]);
+        let mounts = json!([{"name": "linkerd-identity-token"}, {"name": format!("kube-api-access-{replica}")}]);
         let mut pod: Pod = serde_json::from_value(json!({
             "metadata": {
                 "name": format!("{app}-{replica}"), "namespace": "shop", "annotations": {"linkerd.io/inject": "enabled"},

@@ -149,12 +149,7 @@ impl Listed for CustomResourceDefinition {
         aliases: &["crd", "crds"],
         passes: "{spec: {group: word, scope: word, names: {kind: word, listKind: word, plural: word, singular: word}, \
              versions: named}, status: {conditions: conditions, storedVersions: word}}",
-        ..KindInfo::of_cluster(
-            "apiextensions.k8s.io",
-            "v1",
-            "CustomResourceDefinition",
-            "customresourcedefinitions",
-        )
+        ..KindInfo::of_cluster("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions")
     };
 }
 

@@ -90,14 +90,9 @@ impl Endpoint {
 
 impl EndpointSlice {
     /// The slices of a Service.
-    pub fn for_service<'a>(
-        slices: &'a [EndpointSlice],
-        service: &Service,
-    ) -> impl Iterator<Item = &'a EndpointSlice> {
+    pub fn for_service<'a>(slices: &'a [EndpointSlice], service: &Service) -> impl Iterator<Item = &'a EndpointSlice> {
         let (namespace, name) = service.metadata.key();
-        slices
-            .iter()
-            .filter(move |slice| slice.metadata.namespace == namespace && slice.service() == Some(name))
+        slices.iter().filter(move |slice| slice.metadata.namespace == namespace && slice.service() == Some(name))
     }
 
     /// Whether its endpoints serve a port of the Service. Unknown ports count.

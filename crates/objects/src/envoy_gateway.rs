@@ -57,12 +57,7 @@ impl Listed for BackendTrafficPolicy {
     const KIND: Kind = Kind::BackendTrafficPolicy;
     const INFO: KindInfo = KindInfo {
         passes: "{spec: {routingType: word}}",
-        ..KindInfo::namespaced(
-            "gateway.envoyproxy.io",
-            "v1alpha1",
-            "BackendTrafficPolicy",
-            "backendtrafficpolicies",
-        )
+        ..KindInfo::namespaced("gateway.envoyproxy.io", "v1alpha1", "BackendTrafficPolicy", "backendtrafficpolicies")
     };
 }
 

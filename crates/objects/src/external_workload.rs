@@ -22,10 +22,7 @@ impl ExternalWorkload {
     /// Its mesh identity, if it states one.
     pub fn identity(&self) -> Option<&str> {
         let alpha = self.spec.alpha_mesh_tls.as_ref().map(|tls| tls.identity.as_str());
-        [Some(self.spec.mesh_tls.identity.as_str()), alpha]
-            .into_iter()
-            .flatten()
-            .find(|identity| !identity.is_empty())
+        [Some(self.spec.mesh_tls.identity.as_str()), alpha].into_iter().flatten().find(|identity| !identity.is_empty())
     }
 
     /// Whether its condition Ready is true. Without it, Linkerd lists its address as not ready.

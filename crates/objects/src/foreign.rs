@@ -150,16 +150,13 @@ impl Passing {
 impl Reads {
     fn add(&mut self, path: &str) -> Result<(), String> {
         let steps: Vec<&str> = path.split('.').collect();
-        let is_name = |step: &&str| {
-            !step.is_empty() && step.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
-        };
+        let is_name =
+            |step: &&str| !step.is_empty() && step.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
         if !steps.iter().all(is_name) {
             return Err(format!("{path:?} is not a path of fields such as spec.issuerRef.name"));
         }
         if matches!(steps[0], "metadata" | "apiVersion" | "kind") {
-            return Err(format!(
-                "{path}: names, labels and the annotations of Linkerd are read without being named"
-            ));
+            return Err(format!("{path}: names, labels and the annotations of Linkerd are read without being named"));
         }
         if let Some(secret) = steps.iter().find(|step| redact::names_a_secret(step)) {
             return Err(format!("{path}: no expression sees what {secret:?} may hold"));
@@ -237,15 +234,7 @@ mod tests {
     use super::*;
 
     fn described<'a>(plural: &'a str, kind: &'a str, reads: &'a [String]) -> Description<'a> {
-        Description {
-            group: "example.com",
-            version: "v1",
-            kind,
-            plural,
-            namespaced: true,
-            reads,
-            makes_pods: false,
-        }
+        Description { group: "example.com", version: "v1", kind, plural, namespaced: true, reads, makes_pods: false }
     }
 
     #[test]
@@ -271,18 +260,14 @@ mod tests {
         assert_eq!(passes, r#"{"spec": {"a": {"b": text, "c": text}, "d": text, "template": template}}"#);
         assert!(matches!(foreign.rule(), Rule::Fields(_)));
         let unlike = Description { version: "v2", ..described("valves", "Valve", &[]) };
-        assert!(
-            Foreign::register(unlike).unwrap_err().contains("another card reads valves.example.com at v1")
-        );
+        assert!(Foreign::register(unlike).unwrap_err().contains("another card reads valves.example.com at v1"));
         let late = ["spec.e".to_owned()];
         assert!(Foreign::register(described("valves", "Valve", &late)).unwrap_err().contains("already"));
     }
 
     #[test]
     fn possible_secret_fields_are_rejected() {
-        for path in
-            ["spec.password", "data", "spec.auth.token", "stringData.x", "metadata.name", "spec..x", ""]
-        {
+        for path in ["spec.password", "data", "spec.auth.token", "stringData.x", "metadata.name", "spec..x", ""] {
             let path = [path.to_owned()];
             assert!(Foreign::register(described("locks", "Lock", &path)).is_err(), "{path:?}");
         }

@@ -102,8 +102,7 @@ impl Ingress {
             let path = if one.path.is_empty() { "/" } else { one.path.as_str() };
             Some((path, one.backend.service.as_ref()?))
         });
-        let rest =
-            self.spec.default_backend.iter().filter_map(|backend| Some(("/", backend.service.as_ref()?)));
+        let rest = self.spec.default_backend.iter().filter_map(|backend| Some(("/", backend.service.as_ref()?)));
         of_rules.chain(rest)
     }
 }

@@ -130,8 +130,7 @@ impl IngressRoute {
     /// The Services that it sends requests to, with their places in the rules.
     pub fn services(&self) -> impl Iterator<Item = ((usize, usize), &TraefikService)> {
         let rules = self.spec.routes.iter().enumerate();
-        let all = rules
-            .flat_map(|(rule, of)| of.services.iter().enumerate().map(move |(at, one)| ((rule, at), one)));
+        let all = rules.flat_map(|(rule, of)| of.services.iter().enumerate().map(move |(at, one)| ((rule, at), one)));
         all.filter(|(_, one)| one.kind != "TraefikService")
     }
 }

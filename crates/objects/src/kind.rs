@@ -39,17 +39,7 @@ impl KindInfo {
         kind: &'static str,
         plural: &'static str,
     ) -> KindInfo {
-        KindInfo {
-            group,
-            version,
-            older: &[],
-            kind,
-            plural,
-            namespaced: true,
-            aliases: &[],
-            passes: "",
-            message: None,
-        }
+        KindInfo { group, version, older: &[], kind, plural, namespaced: true, aliases: &[], passes: "", message: None }
     }
 
     /// The same, cluster-scoped.
@@ -109,11 +99,7 @@ impl Kind {
     /// `v1` or `apps/v1`.
     pub fn api_version(self) -> String {
         let info = self.info();
-        if info.group.is_empty() {
-            info.version.to_owned()
-        } else {
-            format!("{}/{}", info.group, info.version)
-        }
+        if info.group.is_empty() { info.version.to_owned() } else { format!("{}/{}", info.group, info.version) }
     }
 
     /// Whether its objects exist only in a running cluster, never in manifests.

@@ -110,8 +110,8 @@ pub use passing::rule;
 pub use pod::PodSpec;
 pub use prometheus_server::PrometheusServer;
 pub use route::{
-    BackendRef, Header, HeaderModifier, MethodMatch, POLICY_CONTROLLER, ParentRef, PathModifier, Redirect,
-    Route, RouteFilter, RouteMatch, RouteRule, RuleTimeouts, ValueMatch,
+    BackendRef, Header, HeaderModifier, MethodMatch, POLICY_CONTROLLER, ParentRef, PathModifier, Redirect, Route,
+    RouteFilter, RouteMatch, RouteRule, RuleTimeouts, ValueMatch,
 };
 pub use selector::{LabelRequirement, LabelSelector, MatchLabels};
 pub use server::ServerPort;

@@ -33,12 +33,7 @@ impl Listed for MeshTLSAuthentication {
     const INFO: KindInfo = KindInfo {
         aliases: &["meshtlsauthn"],
         passes: "{spec: {identities: object, identityRefs: reference}}",
-        ..KindInfo::namespaced(
-            "policy.linkerd.io",
-            "v1alpha1",
-            "MeshTLSAuthentication",
-            "meshtlsauthentications",
-        )
+        ..KindInfo::namespaced("policy.linkerd.io", "v1alpha1", "MeshTLSAuthentication", "meshtlsauthentications")
     };
 }
 

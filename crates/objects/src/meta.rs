@@ -77,9 +77,7 @@ pub(super) fn scalar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Strin
 }
 
 /// Quantities by name, as texts; manifests may contain numbers. `null` is empty.
-pub(super) fn quantities<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<BTreeMap<String, String>, D::Error> {
+pub(super) fn quantities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Quantity {
@@ -227,8 +225,7 @@ fn linkerd_annotations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Sha
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut kept: Vec<(Word, String)> = Vec::new();
             while let Some(key) = map.next_key::<String>()? {
-                if may_be_linkerds(&key) || MANAGERS.contains(&key.as_str()) || OTHERS.contains(&key.as_str())
-                {
+                if may_be_linkerds(&key) || MANAGERS.contains(&key.as_str()) || OTHERS.contains(&key.as_str()) {
                     kept.push((Word::from(key), map.next_value()?));
                 } else if SNIPPETS.contains(&key.as_str()) || is_hook(&key) {
                     map.next_value::<serde::de::IgnoredAny>()?;

@@ -129,11 +129,9 @@ mod tests {
 
     #[test]
     fn other_errors_are_not_about_a_type() {
-        for error in [
-            "missing field `spec`",
-            "invalid value: integer, expected u16",
-            "invalid type: null, expected u16",
-        ] {
+        for error in
+            ["missing field `spec`", "invalid value: integer, expected u16", "invalid type: null, expected u16"]
+        {
             assert_eq!(describe(error), None, "{error}");
         }
     }

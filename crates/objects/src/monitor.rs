@@ -81,8 +81,7 @@ impl Monitor {
                 Some(TargetPort::Number(number)) => *number == METRICS.1,
                 None => false,
             };
-            let by_rule =
-                |rule: &Relabeling| [METRICS.0, PROXY_CONTAINER].iter().any(|name| rule.regex.contains(name));
+            let by_rule = |rule: &Relabeling| [METRICS.0, PROXY_CONTAINER].iter().any(|name| rule.regex.contains(name));
             target || endpoint.port == METRICS.0 || endpoint.relabelings.iter().any(by_rule)
         })
     }

@@ -40,12 +40,7 @@ impl Listed for NetworkAuthentication {
     const INFO: KindInfo = KindInfo {
         aliases: &["netauthn", "networkauthn"],
         passes: "{spec: {networks: {cidr: word, except: word}}}",
-        ..KindInfo::namespaced(
-            "policy.linkerd.io",
-            "v1alpha1",
-            "NetworkAuthentication",
-            "networkauthentications",
-        )
+        ..KindInfo::namespaced("policy.linkerd.io", "v1alpha1", "NetworkAuthentication", "networkauthentications")
     };
 }
 

@@ -195,9 +195,7 @@ impl PodSpec {
 
     /// Whether the proxy is an init container with `restartPolicy: Always`.
     pub fn has_native_proxy(&self) -> bool {
-        self.init_containers
-            .iter()
-            .any(|c| c.name == PROXY_CONTAINER && c.restart_policy.as_deref() == Some("Always"))
+        self.init_containers.iter().any(|c| c.name == PROXY_CONTAINER && c.restart_policy.as_deref() == Some("Always"))
     }
 }
 
@@ -217,8 +215,7 @@ impl Object for Pod {
 
     /// Also validates node and service account.
     fn refused(&self) -> Option<String> {
-        let named =
-            [&self.node_name, &self.spec.service_account_name].into_iter().filter(|name| !name.is_empty());
+        let named = [&self.node_name, &self.spec.service_account_name].into_iter().filter(|name| !name.is_empty());
         let mut refused = named.map(|name| names::refused(NameRule::Subdomain, "", name));
         self.metadata.refused(NameRule::Subdomain).or_else(|| refused.find_map(|refused| refused))
     }
@@ -254,11 +251,7 @@ impl Pod {
 
     /// The status of a container, init or not.
     pub fn container_status(&self, name: &str) -> Option<&ContainerStatus> {
-        self.status
-            .init_container_statuses
-            .iter()
-            .chain(&self.status.container_statuses)
-            .find(|c| c.name == name)
+        self.status.init_container_statuses.iter().chain(&self.status.container_statuses).find(|c| c.name == name)
     }
 
     /// A condition's status, `True`, `False` or `Unknown`.
@@ -275,10 +268,7 @@ impl Pod {
     pub fn scheduling_failure(&self) -> Option<String> {
         let condition = self.condition("PodScheduled").filter(|condition| condition.status == "False")?;
         let message = &condition.message;
-        let remark = [" no new claims to deallocate", " preemption: "]
-            .iter()
-            .filter_map(|one| message.find(one))
-            .min();
+        let remark = [" no new claims to deallocate", " preemption: "].iter().filter_map(|one| message.find(one)).min();
         let why = remark.map_or(message.as_str(), |at| &message[..at]).trim_end_matches([',', ' ']);
         Some(format!("{}: {why}", condition.reason))
     }
@@ -376,10 +366,7 @@ mod tests {
         };
         let reason = "0/3 nodes are available: 3 Insufficient cpu.";
         let said = Some(format!("Unschedulable: {reason}"));
-        assert_eq!(
-            of(&format!("{reason} no new claims to deallocate, preemption: 0/3 nodes are available")),
-            said
-        );
+        assert_eq!(of(&format!("{reason} no new claims to deallocate, preemption: 0/3 nodes are available")), said);
         assert_eq!(of(&format!("{reason} preemption: 0/3 nodes are available")), said);
         assert_eq!(of(reason), said);
     }

@@ -112,9 +112,7 @@ pub fn may(
     (namespace, account): (&str, &str),
     (group, resource, verb): (&str, &str, &str),
 ) -> bool {
-    rules_everywhere((roles, bindings), (namespace, account))
-        .into_iter()
-        .any(|rule| rule.allows(group, resource, verb))
+    rules_everywhere((roles, bindings), (namespace, account)).into_iter().any(|rule| rule.allows(group, resource, verb))
 }
 
 /// The rules of a service account by ClusterRoleBindings, which apply to every namespace.
@@ -146,9 +144,7 @@ pub fn rules_in<'a>(
                 .iter()
                 .find(|known| here(&known.metadata) && known.metadata.name == role.name)
                 .map(|known| &known.rules),
-            _ => {
-                cluster_roles.iter().find(|known| known.metadata.name == role.name).map(|known| &known.rules)
-            }
+            _ => cluster_roles.iter().find(|known| known.metadata.name == role.name).map(|known| &known.rules),
         }
     };
     bound.filter_map(|binding| of(&binding.role_ref)).flatten().collect()

@@ -77,8 +77,7 @@ impl Route {
     /// Whether one of its rules matches every request. One without rules gets such a rule from the API server.
     pub fn matches_everything(&self) -> bool {
         let rules = &self.spec.rules;
-        self.spec.hostnames.is_empty()
-            && (rules.is_empty() || rules.iter().any(RouteRule::matches_everything))
+        self.spec.hostnames.is_empty() && (rules.is_empty() || rules.iter().any(RouteRule::matches_everything))
     }
 }
 

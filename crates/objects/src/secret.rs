@@ -25,8 +25,7 @@ pub struct Secret {
 impl Listed for Secret {
     type Object = Secret;
     const KIND: Kind = Kind::Secret;
-    const INFO: KindInfo =
-        KindInfo { passes: "{type: word}", ..KindInfo::namespaced("", "v1", "Secret", "secrets") };
+    const INFO: KindInfo = KindInfo { passes: "{type: word}", ..KindInfo::namespaced("", "v1", "Secret", "secrets") };
 }
 
 object!(Secret);

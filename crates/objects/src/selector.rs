@@ -98,9 +98,7 @@ impl LabelSelector {
             match (operator.as_str(), some) {
                 ("In" | "NotIn", true) | ("Exists" | "DoesNotExist", false) => None,
                 ("In" | "NotIn", false) => Some(format!("the operator {operator} of {key} needs values")),
-                ("Exists" | "DoesNotExist", true) => {
-                    Some(format!("the operator {operator} of {key} takes no values"))
-                }
+                ("Exists" | "DoesNotExist", true) => Some(format!("the operator {operator} of {key} takes no values")),
                 _ => Some(format!("{operator:?} is not an operator")),
             }
         })
@@ -110,8 +108,7 @@ impl LabelSelector {
     /// the selector alone. Schemas of Linkerd's kinds accept such selectors.
     pub fn matches_nothing_in_policy(&self) -> Option<String> {
         let is_value = |value: &str| is_label_value(value) || is_marked(value);
-        let impossible = |key: &str, value: &str| match (is_label_key(key) || is_marked(key), is_value(value))
-        {
+        let impossible = |key: &str, value: &str| match (is_label_key(key) || is_marked(key), is_value(value)) {
             (false, _) => Some(format!("{key:?} is not a valid label key")),
             (true, false) => Some(format!("{value:?} is not a valid value of a label")),
             (true, true) => None,
@@ -239,8 +236,7 @@ impl fmt::Display for LabelSelector {
 /// One part of a selector in kubectl's syntax.
 fn requirement(text: &str) -> Option<LabelRequirement> {
     let is_key = |key: &str| {
-        !key.is_empty()
-            && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'))
+        !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'))
     };
     let of = |key: &str, operator: &str, values: Vec<String>| {
         let key = key.trim();

@@ -179,8 +179,7 @@ impl ServicePort {
         };
         let containers = pod.spec.containers.iter().chain(pod.spec.init_containers.iter());
         let mut named = containers.flat_map(|container| &container.ports);
-        let found =
-            named.find(|port| port.name == *name && or_tcp(&port.protocol) == self.protocol_name())?;
+        let found = named.find(|port| port.name == *name && or_tcp(&port.protocol) == self.protocol_name())?;
         Some(found.container_port)
     }
 
@@ -230,8 +229,7 @@ impl ServiceSpec {
 
     /// Whether an address is one of its own.
     pub fn has_address(&self, address: IpAddr) -> bool {
-        self.cluster_ip == Some(address)
-            || self.cluster_ips.iter().any(|ip| ip.as_str().parse() == Ok(address))
+        self.cluster_ip == Some(address) || self.cluster_ips.iter().any(|ip| ip.as_str().parse() == Ok(address))
     }
 }
 
@@ -261,10 +259,8 @@ impl Service {
 
     /// Remote clusters that provide its endpoints.
     pub fn remote_clusters(&self) -> impl Iterator<Item = &str> {
-        let of_members = self
-            .remote_members()
-            .filter_map(|member| member.split_once('@'))
-            .map(|(_, cluster)| cluster.trim());
+        let of_members =
+            self.remote_members().filter_map(|member| member.split_once('@')).map(|(_, cluster)| cluster.trim());
         let clusters = of_members.chain(self.metadata.label(REMOTE_DISCOVERY));
         clusters.filter(|cluster| !cluster.is_empty())
     }

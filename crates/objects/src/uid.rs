@@ -36,8 +36,7 @@ impl From<&str> for Uid {
             return Uid::default();
         }
         let mut room = [0; Hyphenated::LENGTH];
-        let uuid =
-            Uuid::try_parse(text).ok().filter(|uuid| uuid.hyphenated().encode_lower(&mut room) == text);
+        let uuid = Uuid::try_parse(text).ok().filter(|uuid| uuid.hyphenated().encode_lower(&mut room) == text);
         Uid(uuid.map_or_else(|| UidBytes::Text(text.into()), UidBytes::Uuid))
     }
 }

@@ -99,10 +99,7 @@ impl<'de> Deserialize<'de> for VolumeMounts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<VolumeMounts, D::Error> {
         let mounts: Vec<VolumeMount<'de>> = nullable(deserializer)?;
         let named = mounts.iter().filter(|mount| !mount.name.starts_with(API_TOKEN));
-        Ok(VolumeMounts {
-            some: !mounts.is_empty(),
-            named: named.map(|mount| Word::from(&*mount.name)).collect(),
-        })
+        Ok(VolumeMounts { some: !mounts.is_empty(), named: named.map(|mount| Word::from(&*mount.name)).collect() })
     }
 }
 

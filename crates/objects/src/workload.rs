@@ -81,8 +81,7 @@ impl Object for Workload {
 impl Workload {
     /// Error of the API server for rejected pods: a ReplicaSet's condition, which its Deployment repeats.
     pub fn replica_failure(&self) -> Option<&Condition> {
-        let failed =
-            |condition: &&Condition| condition.kind == "ReplicaFailure" && condition.status == "True";
+        let failed = |condition: &&Condition| condition.kind == "ReplicaFailure" && condition.status == "True";
         self.status.conditions.iter().find(failed)
     }
 

@@ -9,9 +9,7 @@ use std::sync::OnceLock;
 use super::memo::Memo;
 use super::remote::KUBECONFIG;
 use super::{free_text, keys, name, text};
-use crate::annotations::{
-    ARGO_CD_INSTANCE, ARGO_CD_TRACKING, HELM_NAMESPACE, HELM_RELEASE, REVISION, may_be_linkerds,
-};
+use crate::annotations::{ARGO_CD_INSTANCE, ARGO_CD_TRACKING, HELM_NAMESPACE, HELM_RELEASE, REVISION, may_be_linkerds};
 use crate::knowledge::{Field, Fields, KeyKind, Knowledge, META, Redaction, Sort, ValueType};
 use crate::names::is_subdomain;
 
@@ -89,15 +87,11 @@ impl WrittenForm {
         // Names of roles and applications may have colons.
         let is_name = |name: &str| !name.is_empty() && name.split([':', '_']).all(is_subdomain);
         match self {
-            WrittenForm::Number => {
-                (1..=10).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit())
-            }
+            WrittenForm::Number => (1..=10).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit()),
             WrittenForm::Name => is_subdomain(value),
             WrittenForm::Tracking => {
                 let mut parts = value.splitn(3, ':');
-                let (Some(application), Some(kind), Some(object)) =
-                    (parts.next(), parts.next(), parts.next())
-                else {
+                let (Some(application), Some(kind), Some(object)) = (parts.next(), parts.next(), parts.next()) else {
                     return false;
                 };
                 let is_kind = kind.split_once('/').is_some_and(|(group, kind)| {
@@ -161,9 +155,7 @@ impl Rule {
             Rule::Fields(fields) => fields.get(key).unwrap_or(&OTHER),
             Rule::Map(rule) => rule,
             Rule::Clean => &CLEAN,
-            Rule::Labels => {
-                LABELS.with(|known| known.known(key, |key| Some(of_label(key)))).unwrap_or(&OTHER)
-            }
+            Rule::Labels => LABELS.with(|known| known.known(key, |key| Some(of_label(key)))).unwrap_or(&OTHER),
             Rule::Annotations => {
                 ANNOTATIONS.with(|known| known.known(key, |key| Some(of_annotation(key)))).unwrap_or(&OTHER)
             }
@@ -235,9 +227,8 @@ fn known(key: &str, kind: KeyKind) -> Option<&'static Rule> {
     let keys = Knowledge::embedded().annotations();
     // Prefix keys are handled by their name.
     let row = keys.get_as(key, kind).or_else(|| keys.get(key)).filter(|row| !row.is_prefix())?;
-    let rules = RULES.get_or_init(|| {
-        keys.keys().iter().map(|row| (row.key.as_str(), Rule::Setting(&row.value))).collect()
-    });
+    let rules =
+        RULES.get_or_init(|| keys.keys().iter().map(|row| (row.key.as_str(), Rule::Setting(&row.value))).collect());
     rules.get(row.key.as_str())
 }
 
@@ -359,10 +350,7 @@ mod tests {
             (ARGO_CD_TRACKING, "mesh:apps/Deployment:linkerd/linkerd-identity"),
             (ARGO_CD_TRACKING, "argocd_mesh:/Service:linkerd/linkerd-dst"),
             (ARGO_CD_TRACKING, "mesh:rbac.authorization.k8s.io/ClusterRole:/linkerd-linkerd-policy"),
-            (
-                ARGO_CD_TRACKING,
-                "mesh:rbac.authorization.k8s.io/ClusterRole:kube-system/system:auth-delegator",
-            ),
+            (ARGO_CD_TRACKING, "mesh:rbac.authorization.k8s.io/ClusterRole:kube-system/system:auth-delegator"),
         ] {
             assert!(fits(key, value), "{key}: {value}");
         }

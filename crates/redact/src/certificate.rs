@@ -108,8 +108,7 @@ fn is_mislabelled(label: &str, der: &[u8]) -> bool {
         })
     };
     // The element after the version: a number in PKCS#1, the key in SEC 1, the algorithm in PKCS#8.
-    let forms =
-        [("RSA PRIVATE KEY", form(0x02)), ("EC PRIVATE KEY", form(0x04)), ("PRIVATE KEY", form(0x30))];
+    let forms = [("RSA PRIVATE KEY", form(0x02)), ("EC PRIVATE KEY", form(0x04)), ("PRIVATE KEY", form(0x30))];
     forms.into_iter().any(|(of, is_it)| is_it && of != label)
 }
 
@@ -281,9 +280,7 @@ mod tests {
     fn text_after_certificates_becomes_an_empty_line() {
         let (one, key) = (mk_pem("CERTIFICATE", &[0x30, 3, 0x30, 1, 0xa0]), mk_pem("PRIVATE KEY", b"y"));
         let kept = |text: &str| certificates_only(text.as_bytes());
-        for with_key in
-            [format!("{one}{key}"), format!("{one}{key}# secret\n"), format!("{one}{STOP_AT_KEY}")]
-        {
+        for with_key in [format!("{one}{key}"), format!("{one}{key}# secret\n"), format!("{one}{STOP_AT_KEY}")] {
             assert_eq!(kept(&with_key), Some(format!("{one}{STOP_AT_KEY}")), "{with_key}");
         }
         let other = mk_pem("X509 CRL", b"y");
@@ -323,8 +320,7 @@ mod tests {
     #[test]
     fn ec_keys_are_distinguished_on_every_curve() {
         for algorithm in [&PKCS_ECDSA_P256_SHA256, &PKCS_ECDSA_P384_SHA384] {
-            let (own, other) =
-                (KeyPair::generate_for(algorithm).unwrap(), KeyPair::generate_for(algorithm).unwrap());
+            let (own, other) = (KeyPair::generate_for(algorithm).unwrap(), KeyPair::generate_for(algorithm).unwrap());
             let certificate = mk_certificate(&own);
             let matches = |key: &str| key_matches(certificate.as_bytes(), key.as_bytes());
             assert_eq!(matches(&own.serialize_pem()), KeyMatches::True);
@@ -338,10 +334,9 @@ mod tests {
             let mislabelled = own.serialize_pem().replace("PRIVATE KEY", "EC PRIVATE KEY");
             assert_eq!(matches(&mislabelled), KeyMatches::Unreadable);
             // Go recognizes a key by its lines.
-            for unread in [
-                own.serialize_pem().replace("-----B", "  -----B"),
-                format!("\u{feff}{}", own.serialize_pem()),
-            ] {
+            for unread in
+                [own.serialize_pem().replace("-----B", "  -----B"), format!("\u{feff}{}", own.serialize_pem())]
+            {
                 assert_eq!(matches(&unread), KeyMatches::Unknown, "{unread}");
             }
         }
@@ -396,8 +391,7 @@ mod tests {
     fn key_next_to_certificate_is_dropped() {
         let own = KeyPair::generate().unwrap();
         let certificate = mk_certificate(&own);
-        let kept = certificates_only(format!("{}{certificate}{certificate}", own.serialize_pem()).as_bytes())
-            .unwrap();
+        let kept = certificates_only(format!("{}{certificate}{certificate}", own.serialize_pem()).as_bytes()).unwrap();
         assert_eq!(kept.matches("BEGIN CERTIFICATE").count(), 2);
         assert!(!kept.contains("PRIVATE"));
         assert_eq!(certificates_only(kept.as_bytes()), Some(kept.clone()));

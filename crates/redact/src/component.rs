@@ -14,8 +14,7 @@ use super::{controller_setting, json, keys, settings, text};
 /// Containers that the injector adds to pods.
 const INJECTED: [&str; 4] = ["linkerd-proxy", "linkerd-init", "linkerd-network-validator", "linkerd-debug"];
 /// Last parts of the names of Linkerd's images, also in mirrors under another path.
-const IMAGES: [&str; 6] =
-    ["controller", "policy-controller", "proxy", "proxy-init", "cni-plugin", "metrics-api"];
+const IMAGES: [&str; 6] = ["controller", "policy-controller", "proxy", "proxy-init", "cni-plugin", "metrics-api"];
 /// Environment variables of the CNI installer.
 const INSTALLERS: [&str; 8] = [
     "DEST_CNI_NET_DIR",
@@ -54,8 +53,7 @@ impl Owner {
         mut keys: impl Iterator<Item = &'a str>,
         namespace: &str,
     ) -> Owner {
-        let here =
-            label("linkerd.io/control-plane-ns").is_none_or(|ns| namespace.is_empty() || ns == namespace);
+        let here = label("linkerd.io/control-plane-ns").is_none_or(|ns| namespace.is_empty() || ns == namespace);
         let control_plane = label("linkerd.io/control-plane-component").is_some() && here;
         let cni = label("linkerd.io/cni-resource") == Some("true") || label("k8s-app") == Some("linkerd-cni");
         if control_plane || cni || label("linkerd.io/extension").is_some() {
@@ -77,8 +75,7 @@ impl Owner {
     }
 
     fn of_metadata(metadata: &Value, namespace: &str) -> Owner {
-        let keys =
-            |field: &str| metadata[field].as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+        let keys = |field: &str| metadata[field].as_object().into_iter().flatten().map(|(key, _)| key.as_str());
         let keys = keys("labels").chain(keys("annotations"));
         Owner::from_labels(|label| metadata["labels"][label].as_str(), keys, namespace)
     }
@@ -101,9 +98,8 @@ pub(super) fn containers(value: &mut Value, counts: &mut Counts) {
 fn within(value: &mut Value, owner: Owner, namespace: &str, counts: &mut Counts) {
     match value {
         Value::Object(map) => {
-            let owner = map
-                .get("metadata")
-                .map_or(owner, |metadata| owner.max(Owner::of_metadata(metadata, namespace)));
+            let owner =
+                map.get("metadata").map_or(owner, |metadata| owner.max(Owner::of_metadata(metadata, namespace)));
             for (key, value) in map.iter_mut() {
                 if matches!(key.as_str(), "containers" | "initContainers" | "ephemeralContainers") {
                     for item in value.as_array_mut().into_iter().flatten() {
@@ -120,8 +116,7 @@ fn within(value: &mut Value, owner: Owner, namespace: &str, counts: &mut Counts)
 }
 
 fn container(value: &mut Value, owner: Owner, counts: &mut Counts) {
-    let keeps =
-        owner.keeps(value["name"].as_str().unwrap_or_default(), value["image"].as_str().unwrap_or_default());
+    let keeps = owner.keeps(value["name"].as_str().unwrap_or_default(), value["image"].as_str().unwrap_or_default());
     for field in ["command", "args"] {
         let list = match value.get_mut(field) {
             Some(Value::Array(list)) => list,
@@ -250,9 +245,8 @@ fn known_argument<'a>(before: &str, word: &'a str) -> Cow<'a, str> {
     }
     let is_value = before.starts_with('-') && !before.contains('=') && settings::is_option(before);
     // The first word is the program: its directories and name consist of words.
-    let is_path = before.is_empty()
-        && word.starts_with('/')
-        && word.split('/').all(|part| part.is_empty() || is_words(part));
+    let is_path =
+        before.is_empty() && word.starts_with('/') && word.split('/').all(|part| part.is_empty() || is_words(part));
     if is_value {
         return plain(word);
     }
@@ -284,9 +278,7 @@ pub fn setting<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
         },
         "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS" => super::object::certificates(value),
         _ if controller_setting::is_variable(name, value) => Cow::Borrowed(value),
-        _ if !(INSTALLERS.contains(&name) || PROXYS.iter().any(|start| name.starts_with(start))) => {
-            masked(value)
-        }
+        _ if !(INSTALLERS.contains(&name) || PROXYS.iter().any(|start| name.starts_with(start))) => masked(value),
         _ if keys::is_secret_in_text(name) || !is_setting(value) => masked(value),
         _ if !is_known_value(name, value) => masked(value),
         _ => plain(value),
@@ -349,9 +341,6 @@ mod tests {
         }
         assert!(!argument("", "--log-level=Zq7xB4kTz9Lw2Pq", true).contains("Zq7x"));
         assert!(!argument("-log-level", "Zq7xB4kTz9Lw2Pq", true).contains("Zq7x"));
-        assert_eq!(
-            argument("", "--default-policy=all-unauthenticated", true),
-            "--default-policy=all-unauthenticated"
-        );
+        assert_eq!(argument("", "--default-policy=all-unauthenticated", true), "--default-policy=all-unauthenticated");
     }
 }

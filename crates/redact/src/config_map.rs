@@ -66,12 +66,8 @@ fn entry<'a>(namespace: &str, name: &str, key: &str, content: &'a str) -> Cow<'a
             Cow::Borrowed(_) => Cow::Borrowed(content),
             Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
         },
-        ("linkerd-cni-config", _) if !keys::is_secret_in_text(key) && is_setting(content) => {
-            text::text(content)
-        }
-        ("cilium-config", _)
-            if namespace == "kube-system" && CILIUM.contains(&key) && is_setting(content) =>
-        {
+        ("linkerd-cni-config", _) if !keys::is_secret_in_text(key) && is_setting(content) => text::text(content),
+        ("cilium-config", _) if namespace == "kube-system" && CILIUM.contains(&key) && is_setting(content) => {
             text::text(content)
         }
         // Of CoreDNS's configuration, only the cluster domains are kept.
@@ -135,11 +131,8 @@ fn value(tree: &mut Yaml, parent: &str, key: &str) {
 
 /// Whether a text consists of numbers and addresses: lists of ports and networks, a schedule; blanks are allowed.
 fn is_of_numbers(content: &str) -> bool {
-    let digit =
-        |byte: u8| byte.is_ascii_hexdigit() || matches!(byte, b' ' | b'.' | b':' | b'/' | b',' | b'*' | b'-');
-    content.len() <= MAX_VALUE
-        && content.bytes().all(digit)
-        && content.bytes().any(|byte| byte.is_ascii_digit())
+    let digit = |byte: u8| byte.is_ascii_hexdigit() || matches!(byte, b' ' | b'.' | b':' | b'/' | b',' | b'*' | b'-');
+    content.len() <= MAX_VALUE && content.bytes().all(digit) && content.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 fn scalar<'a>(parent: &str, key: &str, content: &'a str) -> Cow<'a, str> {

@@ -57,9 +57,7 @@ pub(super) fn argument(before: &str, word: &str) -> Option<String> {
         return Some(PROXY_PROTOCOL.to_owned());
     }
     let of_entry_point = of_entry_points.and_then(|rest| rest.strip_suffix("http.middlewares"));
-    of_entry_point
-        .is_some_and(|point| point.is_empty() || point.ends_with('.'))
-        .then(|| MIDDLEWARES.to_owned())
+    of_entry_point.is_some_and(|point| point.is_empty() || point.ends_with('.')).then(|| MIDDLEWARES.to_owned())
 }
 
 /// A word without the dashes of an option.
@@ -116,14 +114,9 @@ mod tests {
         }
         assert!(is_controller_argument("--configmap", "ingress/nginx"));
         assert_eq!(argument("", "--configFile=/secret/s3cr3t"), Some("--configfile".to_owned()));
-        assert_eq!(
-            argument("", "--entryPoints.web.http.middlewares=auth@file").as_deref(),
-            Some(MIDDLEWARES)
-        );
-        for word in [
-            "--entryPoints.web.proxyProtocol.trustedIPs=10.0.0.1",
-            "--entrypoints.web.proxyprotocol.insecure",
-        ] {
+        assert_eq!(argument("", "--entryPoints.web.http.middlewares=auth@file").as_deref(), Some(MIDDLEWARES));
+        for word in ["--entryPoints.web.proxyProtocol.trustedIPs=10.0.0.1", "--entrypoints.web.proxyprotocol.insecure"]
+        {
             assert_eq!(argument("", word).as_deref(), Some(PROXY_PROTOCOL));
         }
         assert_eq!(argument("", PROXY_PROTOCOL).as_deref(), Some(PROXY_PROTOCOL));

@@ -43,8 +43,7 @@ pub(super) fn first_copied(
     }
     let mut copy = Copy { out: Vec::with_capacity(text.len().min(LIKELY) / 2), ..Copy::default() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let root =
-        CopiedValue { copy: &mut copy, rule, key: "", place: Place::Root, owner: Owner::Other, within: true };
+    let root = CopiedValue { copy: &mut copy, rule, key: "", place: Place::Root, owner: Owner::Other, within: true };
     root.deserialize(&mut deserializer).ok()?;
     let length = deserializer.into_iter::<IgnoredAny>().byte_offset();
     let Copy { mut out, touched, said, .. } = copy;
@@ -205,9 +204,7 @@ impl<'de> CopiedValue<'_, '_, 'de> {
                 clean
             }
             Place::Setting(true) => setting(&copy.variable, content),
-            Place::Setting(false) if controller_setting::is_variable(&copy.variable, content) => {
-                Cow::Borrowed(content)
-            }
+            Place::Setting(false) if controller_setting::is_variable(&copy.variable, content) => Cow::Borrowed(content),
             Place::Setting(false) => masked(content),
             _ => Cow::Borrowed(content),
         };

@@ -82,11 +82,7 @@ mod tests {
                 vec!["a.example", "b.example"],
                 true,
             ),
-            (
-                "corp.example:53 {\n    kubernetes\n}\n. {\n  forward . 1.1.1.1\n}\n",
-                vec!["corp.example"],
-                false,
-            ),
+            ("corp.example:53 {\n    kubernetes\n}\n. {\n  forward . 1.1.1.1\n}\n", vec!["corp.example"], false),
             (".:53 {\n    kubernetes {\n    }\n}\n", vec![""], false),
             (
                 "dns://.:53 {\n    kubernetes cluster.local 10.0.0.0/8\n    rewrite name suffix .old.local .cluster.local\n}",
@@ -98,11 +94,7 @@ mod tests {
             ("}}}{", vec![], false),
         ] {
             let read = Corefile::parse(text);
-            assert_eq!(
-                (read.zones.iter().map(String::as_str).collect::<Vec<_>>(), read.open),
-                (zones, open),
-                "{text}"
-            );
+            assert_eq!((read.zones.iter().map(String::as_str).collect::<Vec<_>>(), read.open), (zones, open), "{text}");
             assert_eq!(Corefile::parse(&read.to_text()), read, "{text}");
         }
     }
@@ -110,9 +102,7 @@ mod tests {
     #[test]
     fn domain_is_served_by_its_zone_or_parent() {
         let read = Corefile::parse(USUAL);
-        assert!(
-            read.serves("cluster.local") && read.serves("Cluster.Local.") && read.serves("a.cluster.local")
-        );
+        assert!(read.serves("cluster.local") && read.serves("Cluster.Local.") && read.serves("a.cluster.local"));
         assert!(!read.serves("local") && !read.serves("mycluster.local") && !read.serves("k8s.example.org"));
         assert!(Corefile::parse(".:53 {\n    kubernetes\n}\n").serves("anything.example"));
     }

@@ -12,8 +12,7 @@ pub fn error(error: &dyn std::fmt::Display) -> String {
         let (before, quoted) = rest.split_at(at);
         let quote = &quoted[..1];
         // Names of fields and types are constants.
-        let ours = ["field ", "expected ", "one of ", ", "].iter().any(|word| before.ends_with(word))
-            && quote == "`";
+        let ours = ["field ", "expected ", "one of ", ", "].iter().any(|word| before.ends_with(word)) && quote == "`";
         let end = closing(quoted, quote);
         if ours {
             kept.push_str(before);

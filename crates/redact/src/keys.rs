@@ -58,9 +58,8 @@ pub(super) fn is_secret_in_text(key: &str) -> bool {
 
 fn is_telling(key: &str) -> bool {
     let key = plain(key);
-    let reference = ["name", "names", "ref", "refs", "namespace", "path", "file", "dir", "id"]
-        .iter()
-        .any(|end| key.ends_with(end));
+    let reference =
+        ["name", "names", "ref", "refs", "namespace", "path", "file", "dir", "id"].iter().any(|end| key.ends_with(end));
     let auth = key.starts_with("auth") && !matches!(key.as_str(), "auth" | "authorization");
     !reference && !auth && is_secret(&key) || matches!(key.as_str(), "authtoken" | "authkey")
 }
@@ -71,11 +70,7 @@ pub(super) fn is_harmless(value: &[u8]) -> bool {
         && value.starts_with(b"__")
         && value.ends_with(b"__")
         && value.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_');
-    template
-        || matches!(
-            value,
-            b"" | b"true" | b"false" | b"null" | b"~" | b"{}" | b"[]" | b"{" | b"[" | b"|" | b">"
-        )
+    template || matches!(value, b"" | b"true" | b"false" | b"null" | b"~" | b"{}" | b"[]" | b"{" | b"[" | b"|" | b">")
 }
 
 fn plain(key: &str) -> String {
@@ -103,9 +98,7 @@ mod tests {
         ] {
             assert!(is_secret(key), "{key}");
         }
-        for key in
-            ["type", "kubeconfig", "tokenClaims", "tokenSha256Prefix", "certificate-authority-data", "name"]
-        {
+        for key in ["type", "kubeconfig", "tokenClaims", "tokenSha256Prefix", "certificate-authority-data", "name"] {
             assert!(!is_secret(key), "{key}");
         }
     }

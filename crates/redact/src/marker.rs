@@ -77,9 +77,7 @@ pub fn is_marked(text: &str) -> bool {
 
 /// Number of bytes of a redacted text's original.
 pub fn original_len(bytes: &[u8]) -> usize {
-    markers(bytes)
-        .iter()
-        .fold(bytes.len(), |len, marker| len - (marker.end - marker.start) + marker.original_len)
+    markers(bytes).iter().fold(bytes.len(), |len, marker| len - (marker.end - marker.start) + marker.original_len)
 }
 
 /// The 1-based byte column in the original line of the 1-based byte column `byte_col` in its redacted form.
@@ -129,11 +127,7 @@ mod tests {
         let redacted = r#"{"token":"REDACTED(len=36)","type":"x"}"#;
         for word in ["\"type\"", "\"x\"", "}", "\"token\""] {
             let column = redacted.find(word).unwrap() + 1;
-            assert_eq!(
-                original_column(redacted.as_bytes(), column),
-                original.find(word).unwrap() + 1,
-                "{word}"
-            );
+            assert_eq!(original_column(redacted.as_bytes(), column), original.find(word).unwrap() + 1, "{word}");
         }
         // Inside the marker: the start of the secret. Past the end: the same distance past it.
         assert_eq!(original_column(redacted.as_bytes(), 15), 11);
@@ -145,8 +139,7 @@ mod tests {
     fn only_the_exact_form_is_a_marker() {
         assert!(Marker::whole(b"REDACTED(len=5)").is_some());
         assert!(Marker::whole(b"REDACTED(sha256:a1b2c3d4e5f6,len=5)").is_some());
-        for text in ["REDACTED(len=)", "REDACTED(sha256:hunter2hunte,len=5)", "REDACTED(len=5", "REDACTED(5)"]
-        {
+        for text in ["REDACTED(len=)", "REDACTED(sha256:hunter2hunte,len=5)", "REDACTED(len=5", "REDACTED(5)"] {
             assert!(Marker::whole(text.as_bytes()).is_none(), "{text}");
         }
     }

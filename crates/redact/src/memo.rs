@@ -57,11 +57,7 @@ impl<V: Default> Memo<V> {
 impl Memo<()> {
     /// The redacted text, from a function that borrows a text which it keeps unchanged. Only such texts are cached.
     #[inline]
-    pub(super) fn unchanged<'a>(
-        &self,
-        text: &'a str,
-        redact: impl FnOnce(&'a str) -> Cow<'a, str>,
-    ) -> Cow<'a, str> {
+    pub(super) fn unchanged<'a>(&self, text: &'a str, redact: impl FnOnce(&'a str) -> Cow<'a, str>) -> Cow<'a, str> {
         if self.get(text).is_some() {
             return Cow::Borrowed(text);
         }

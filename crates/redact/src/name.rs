@@ -54,11 +54,8 @@ pub(super) fn image(content: &str) -> Cow<'_, str> {
 fn is_image(content: &str) -> bool {
     let (name, digest) = content.split_once("@sha256:").unwrap_or((content, ""));
     let is_part = |part: &str| {
-        let is_plain =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._".contains(&byte);
-        !part.is_empty()
-            && part.bytes().all(is_plain)
-            && part.starts_with(|c: char| c.is_ascii_alphanumeric())
+        let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._".contains(&byte);
+        !part.is_empty() && part.bytes().all(is_plain) && part.starts_with(|c: char| c.is_ascii_alphanumeric())
     };
     let is_hex = digest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     (digest.is_empty() || digest.len() == 64 && is_hex) && name.split(['/', ':']).all(is_part)
@@ -150,12 +147,9 @@ mod tests {
         let selector = format!("sha == '{SHA}' && app in {{\"xapp-frontend\"}}");
         assert_eq!(selectors(&selector), selector);
         assert!(!selectors("token == 'AKIAIOSFODNN7EXAMPLE'").contains("AKIA"));
-        for secret in [
-            "password=hunter2 'x",
-            "password=\"first\nhunter2\"",
-            "password=\"hunter2\"",
-            "{\"token\": \"hunter2\"}",
-        ] {
+        for secret in
+            ["password=hunter2 'x", "password=\"first\nhunter2\"", "password=\"hunter2\"", "{\"token\": \"hunter2\"}"]
+        {
             assert!(!selectors(secret).contains("hunter2"), "{secret}");
         }
     }

@@ -171,9 +171,7 @@ pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
         Rule::Selectors => name::selectors(content),
         Rule::Sentence => free_text::free_text(content),
         Rule::Clean => Cow::Borrowed(content),
-        Rule::Word if is_word(content) || is_amount(content) || free_text::is_brief(content) => {
-            text::text(content)
-        }
+        Rule::Word if is_word(content) || is_amount(content) || free_text::is_brief(content) => text::text(content),
         Rule::Checksum if content.bytes().all(|byte| byte.is_ascii_hexdigit()) => Cow::Borrowed(content),
         Rule::Certificates => certificates(content),
         Rule::Name => free_text::plain(content),
@@ -186,9 +184,7 @@ pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
         Rule::Variable => free_text::environment(content),
         Rule::Setting(value) => free_text::setting(value, content),
         Rule::Access if remote::RemoteAccess::parse(Some(content)).is_some() => text::text(content),
-        Rule::Hinted if matches!(content, "true" | "false") || free_text::is_words(content) => {
-            Cow::Borrowed(content)
-        }
+        Rule::Hinted if matches!(content, "true" | "false") || free_text::is_words(content) => Cow::Borrowed(content),
         Rule::Word
         | Rule::Access
         | Rule::Hinted
@@ -230,9 +226,9 @@ fn is_amount(content: &str) -> bool {
         && (1..=9).contains(&digits)
         && (letters <= 12 && longest <= 7)
         && content.trim_start_matches([' ', '+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
-        && content.chars().all(|c| {
-            c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | ',' | '+' | '-' | ':' | '\u{b5}' | '\u{3bc}')
-        })
+        && content
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | ',' | '+' | '-' | ':' | '\u{b5}' | '\u{3bc}'))
 }
 
 /// A text of certificates, as PEM or base64 of PEM; of other texts only the certificates are kept.
@@ -345,8 +341,7 @@ fn secret(value: &mut Value, counts: &mut Counts) {
         Some(_) | None => Map::new(),
     };
     counts.dropped += usize::from(map.remove("stringData").is_some());
-    let decoded =
-        |key: &str| data.get(key).and_then(Value::as_str).and_then(|text| STANDARD.decode(text.trim()).ok());
+    let decoded = |key: &str| data.get(key).and_then(Value::as_str).and_then(|text| STANDARD.decode(text.trim()).ok());
     let first = |names: &[&str]| names.iter().find_map(|name| decoded(name));
     let key = private_key(&data);
     let had_key = key.is_some();
@@ -423,8 +418,7 @@ pub fn note_absent_key(value: &mut Value) {
         data.retain(|name, _| !PRIVATE_KEYS.contains(&name.as_str()));
     }
     if let Some(Value::Object(metadata)) = value.get_mut("metadata")
-        && let Value::Object(annotations) =
-            metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()))
+        && let Value::Object(annotations) = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()))
     {
         annotations.insert(KEY_MATCHES.to_owned(), Value::String(said.as_str().to_owned()));
     }

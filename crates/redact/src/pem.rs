@@ -32,9 +32,8 @@ fn content<'a>(label: &str, text: &'a str) -> Option<(Vec<u8>, &'a str)> {
     {
         body = after;
     }
-    let (body, end) = body
-        .strip_prefix("-----END ")
-        .map_or_else(|| body.split_once("\n-----END "), |end| Some(("", end)))?;
+    let (body, end) =
+        body.strip_prefix("-----END ").map_or_else(|| body.split_once("\n-----END "), |end| Some(("", end)))?;
     let after = end.strip_prefix(label)?.strip_prefix("-----")?;
     let (trailer, after) = line(after);
     let base64: String = body.chars().filter(|c| !c.is_ascii_whitespace()).collect();

@@ -50,12 +50,7 @@ impl RemoteAccess {
                 let token = raw.user().and_then(|user| user.token.as_deref());
                 let expires = token.and_then(|token| token::decode(token).ok()).and_then(|claims| claims.exp);
                 let exec = raw.user().is_some_and(|user| user.exec.is_some());
-                RemoteAccess {
-                    error: fault(&raw, server.as_deref()).map(str::to_owned),
-                    server,
-                    exec,
-                    expires,
-                }
+                RemoteAccess { error: fault(&raw, server.as_deref()).map(str::to_owned), server, exec, expires }
             }
         }
     }
@@ -91,8 +86,7 @@ pub fn note_absent_kubeconfig(value: &mut Value) {
     }
     let Ok(said) = serde_json::to_string(&RemoteAccess::read(None)) else { return };
     if let Some(Value::Object(metadata)) = value.get_mut("metadata")
-        && let Value::Object(annotations) =
-            metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()))
+        && let Value::Object(annotations) = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()))
     {
         annotations.insert(KUBECONFIG.to_owned(), Value::String(said));
     }
@@ -298,8 +292,7 @@ mod tests {
 
     #[test]
     fn missing_kubeconfig_is_known_only_for_live_secrets() {
-        let said =
-            |secret: &Value| RemoteAccess::parse(secret["metadata"]["annotations"][KUBECONFIG].as_str());
+        let said = |secret: &Value| RemoteAccess::parse(secret["metadata"]["annotations"][KUBECONFIG].as_str());
         let secret = |data: Value| json!({"kind": "Secret", "metadata": {"name": "east"}, "data": data});
         for data in [json!({}), json!(null), json!({"config": "eA=="})] {
             let mut handed_on = secret(data.clone());
@@ -326,10 +319,7 @@ mod tests {
             ("", "the file is empty"),
             ("canary: [", "not a kubeconfig"),
             ("canary: canary\n", "it has no clusters, contexts or users"),
-            (
-                &GOOD.replace("current-context: c", "current-context: canary"),
-                "its current context does not exist",
-            ),
+            (&GOOD.replace("current-context: c", "current-context: canary"), "its current context does not exist"),
             (&GOOD.replace("current-context: c\n", ""), "its current context does not exist"),
             (&GOOD.replace("https://u:", "canary://u:"), "it has no API server address"),
             (&GOOD.replace("10.1.0.1", "127.0.0.1"), "its server is a loopback address"),
@@ -357,8 +347,7 @@ mod tests {
     #[test]
     fn authority_is_valid_or_has_an_error() {
         let [authority, _] = pair();
-        let with =
-            |entries: &str| read(&GOOD.replace("token=canary'", &format!("token=canary', {entries}"))).error;
+        let with = |entries: &str| read(&GOOD.replace("token=canary'", &format!("token=canary', {entries}"))).error;
         let data = format!("certificate-authority-data: {authority}");
         assert_eq!(with(&data), None);
         assert_eq!(with("insecure-skip-tls-verify: true"), None);
@@ -373,8 +362,7 @@ mod tests {
             let error = with(entries).unwrap_or_default();
             assert!(error.contains(said), "{entries}: {error}");
         }
-        let plain =
-            GOOD.replace("https:", "http:").replace("token=canary'", "', certificate-authority: /canary");
+        let plain = GOOD.replace("https:", "http:").replace("token=canary'", "', certificate-authority: /canary");
         assert_eq!(read(&plain).error, None, "it is not read without TLS");
     }
 
@@ -382,8 +370,7 @@ mod tests {
     fn user_is_valid_or_has_an_error() {
         let ([certificate, key], [_, other]) = (pair(), pair());
         let with = |user: &str| read(&GOOD.replace("{token: canary}", user)).error;
-        let certified =
-            |key: &str| format!("{{client-certificate-data: {certificate}, client-key-data: {key}}}");
+        let certified = |key: &str| format!("{{client-certificate-data: {certificate}, client-key-data: {key}}}");
         for user in [
             "{username: canary, password: canary}",
             "{exec: {command: canary}}",

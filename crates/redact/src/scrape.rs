@@ -70,8 +70,7 @@ impl ScrapeConfig {
 
 impl ScrapeJob {
     fn to_yaml(&self) -> Value {
-        let texts =
-            |list: &[String]| Value::Sequence(list.iter().map(|one| Value::from(one.as_str())).collect());
+        let texts = |list: &[String]| Value::Sequence(list.iter().map(|one| Value::from(one.as_str())).collect());
         let discovery = match self.namespaces.as_slice() {
             [] => mapping([("role", "pod".into())]),
             names => mapping([("role", "pod".into()), ("namespaces", mapping([("names", texts(names))]))]),
@@ -136,9 +135,7 @@ fn rule(value: &Value, keeps: bool) -> Option<ScrapeRule> {
     let labels = value.get("source_labels")?.as_sequence()?;
     let labels: Option<Vec<String>> = labels
         .iter()
-        .map(|label| {
-            label.as_str().filter(|label| label.starts_with(META) && is_label(label)).map(str::to_owned)
-        })
+        .map(|label| label.as_str().filter(|label| label.starts_with(META) && is_label(label)).map(str::to_owned))
         .collect();
     let regex = value.get("regex").and_then(Value::as_str).unwrap_or("(.*)");
     let is_kept = value.get("separator").is_none() && is_expression(regex);

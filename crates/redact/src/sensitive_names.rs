@@ -19,20 +19,17 @@ pub(super) fn userinfo(input: &[u8], hits: &mut Vec<Range<usize>>) {
         if input[at..].starts_with(b"sha256:") {
             continue;
         }
-        let ends = |byte: &u8| {
-            byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b'@')
-        };
+        let ends =
+            |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b'@');
         let word = input[..sign].iter().rposition(ends).map_or(0, |before| before + 1);
         let start = find(&input[..sign], b"://", word).map(|scheme| scheme + 3);
         let user = &input[start.unwrap_or(word)..sign];
-        let authority =
-            user.split(|byte| matches!(byte, b'/' | b'?' | b'#' | b',')).next().unwrap_or_default();
+        let authority = user.split(|byte| matches!(byte, b'/' | b'?' | b'#' | b',')).next().unwrap_or_default();
         let whole = authority.len() == user.len();
         let has_password = authority.iter().position(|byte| *byte == b':').is_some_and(|colon| {
             let (user, password) = (&authority[..colon], &authority[colon + 1..]);
             // `host:443/path@x` contains a port.
-            let port =
-                !password.is_empty() && password.iter().all(u8::is_ascii_digit) && user.contains(&b'.');
+            let port = !password.is_empty() && password.iter().all(u8::is_ascii_digit) && user.contains(&b'.');
             !user.is_empty() && !port || user.is_empty() && !password.is_empty()
         });
         // `[::1]:443/a@b` starts with an address.
@@ -66,16 +63,14 @@ fn host_follows(input: &[u8], at: usize) -> bool {
 
 /// Bearer tokens, and the credentials in an `Authorization` header.
 pub(super) fn bearer(input: &[u8], hits: &mut Vec<Range<usize>>) {
-    let token68 = |byte: u8| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=')
-    };
+    let token68 =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=');
     for (word, any) in [(b"bearer".as_slice(), false), (b"authorization".as_slice(), true)] {
         let mut at = 0;
         while let Some(start) = find_caseless(input, word, at) {
             at = start + word.len();
-            let mut value = run(input, at, |byte| {
-                matches!(byte, b' ' | b'\t' | b':' | b'"' | b'\'' | b'[' | b'\\' | b'=')
-            });
+            let mut value =
+                run(input, at, |byte| matches!(byte, b' ' | b'\t' | b':' | b'"' | b'\'' | b'[' | b'\\' | b'='));
             if value == at {
                 continue;
             }
@@ -95,8 +90,7 @@ pub(super) fn bearer(input: &[u8], hits: &mut Vec<Range<usize>>) {
             let end = run(input, value, token68);
             let candidate = &input[value..end];
             let telling = candidate.len() >= 20
-                || candidate.len() >= 8
-                    && candidate.iter().any(|byte| !byte.is_ascii_alphabetic() && *byte != b'.');
+                || candidate.len() >= 8 && candidate.iter().any(|byte| !byte.is_ascii_alphabetic() && *byte != b'.');
             if any || telling {
                 hits.push(value..end);
             }
@@ -107,9 +101,8 @@ pub(super) fn bearer(input: &[u8], hits: &mut Vec<Range<usize>>) {
 fn find_caseless(input: &[u8], word: &[u8], from: usize) -> Option<usize> {
     let last = input.len().checked_sub(word.len())?;
     let first = *word.first()?;
-    (from..=last).find(|at| {
-        input[*at].to_ascii_lowercase() == first && input[*at..*at + word.len()].eq_ignore_ascii_case(word)
-    })
+    (from..=last)
+        .find(|at| input[*at].to_ascii_lowercase() == first && input[*at..*at + word.len()].eq_ignore_ascii_case(word))
 }
 
 /// Values after a sensitive name: `"token": "..."` also with escaped quotes, `password=...`, `X-Api-Key: ...`,
@@ -269,9 +262,7 @@ fn closing(input: &[u8], start: usize, close: &[u8]) -> usize {
 /// Whether something new starts before the next quote: a name with a value, an object.
 fn looks_new(between: &[u8]) -> bool {
     between.iter().any(|byte| matches!(byte, b'{' | b'}' | b'['))
-        || between
-            .split(|byte| *byte == b'\n')
-            .any(|line| line.ends_with(b":") || find(line, b": ", 0).is_some())
+        || between.split(|byte| *byte == b'\n').any(|line| line.ends_with(b":") || find(line, b": ", 0).is_some())
 }
 
 fn closed(text: &[u8], start: usize, close: &[u8]) -> Option<usize> {

@@ -159,9 +159,7 @@ pub(super) fn prefixed(input: &[u8], hits: &mut Vec<Range<usize>>) {
     while at < input.len() {
         let boundary = at == 0 || !input[at - 1].is_ascii_alphanumeric();
         let first = input[at];
-        if !boundary
-            || !matches!(first, b'A' | b'S' | b'g' | b'h' | b'x' | b's' | b'r' | b'n' | b'p' | b'd' | b'y')
-        {
+        if !boundary || !matches!(first, b'A' | b'S' | b'g' | b'h' | b'x' | b's' | b'r' | b'n' | b'p' | b'd' | b'y') {
             at += 1;
             continue;
         }
@@ -258,10 +256,7 @@ pub(super) fn looks_certified(der: &[u8]) -> bool {
 pub(super) fn private_keys(input: &[u8], hits: &mut Vec<Range<usize>>) {
     let private = |label: &[u8]| find(&label.to_ascii_uppercase(), b"PRIVATE", 0).is_some();
     hits.extend(
-        pem_blocks(input)
-            .into_iter()
-            .filter(|(_, label)| private(&input[label.clone()]))
-            .map(|(block, _)| block),
+        pem_blocks(input).into_iter().filter(|(_, label)| private(&input[label.clone()])).map(|(block, _)| block),
     );
     let mut at = 0;
     // `-----BEGIN` in base64, too short for a run of its own.
@@ -269,9 +264,8 @@ pub(super) fn private_keys(input: &[u8], hits: &mut Vec<Range<usize>>) {
         let end = run(input, start, |byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/');
         at = end;
         let whole = start + (end - start) / 4 * 4;
-        let holds_key = STANDARD
-            .decode(&input[start..whole])
-            .is_ok_and(|decoded| find(&decoded, b"PRIVATE", 0).is_some());
+        let holds_key =
+            STANDARD.decode(&input[start..whole]).is_ok_and(|decoded| find(&decoded, b"PRIVATE", 0).is_some());
         if holds_key {
             at = run(input, end, |byte| byte == b'=');
             hits.push(start..at);
@@ -378,8 +372,7 @@ fn wrapped(input: &[u8], start: usize, end: usize) -> usize {
         let stop = run(input, line, |byte| is_base64(byte) || byte == b'.');
         let next = stop - line;
         let alone = stop == input.len() || matches!(input[stop], b'\r' | b'\n' | b'"' | b'\'' | b'\\' | b',');
-        let telling =
-            next >= 8 && input[line..stop].iter().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
+        let telling = next >= 8 && input[line..stop].iter().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
         if next == 0 || next > length || !alone || length < WRAPPED && !(length >= 12 && telling) {
             return end;
         }

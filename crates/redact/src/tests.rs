@@ -59,10 +59,7 @@ fn many_blocks_without_a_quote_are_linear() {
 fn only_a_jwt_is_hashed() {
     let jwt = mk_jwt();
     let clean = text(&jwt).into_owned();
-    assert_eq!(
-        clean,
-        format!("REDACTED(sha256:{},len={})", crate::token::sha256_prefix(jwt.as_bytes()), jwt.len())
-    );
+    assert_eq!(clean, format!("REDACTED(sha256:{},len={})", crate::token::sha256_prefix(jwt.as_bytes()), jwt.len()));
     assert_eq!(text(&format!("token {jwt}, again {jwt}.")), format!("token {clean}, again {clean}."));
     assert_eq!(text(&format!("Bearer {jwt}")), format!("Bearer {clean}"));
     assert!(text(&format!("Bearer {CANARY}")).ends_with(&format!("REDACTED(len={})", CANARY.len())));
@@ -123,8 +120,7 @@ fn useful_text_is_kept() {
         assert_eq!(text(kept), kept);
     }
     let key = KeyPair::generate().unwrap();
-    let certificate =
-        rcgen::CertificateParams::new(vec!["a".into()]).unwrap().self_signed(&key).unwrap().pem();
+    let certificate = rcgen::CertificateParams::new(vec!["a".into()]).unwrap().self_signed(&key).unwrap().pem();
     assert_eq!(text(&certificate), certificate, "certificates are public");
     let hidden = certificate.replacen("\nM", &format!("\n{CANARY}M"), 1);
     assert!(!text(&hidden).contains(CANARY), "text that only resembles a certificate is redacted");
@@ -156,10 +152,7 @@ fn values_of_secret_keys_are_replaced() {
     let clean = config_bytes(&bytes);
     let value: serde_json::Value = serde_json::from_slice(&clean).unwrap();
     assert!(!String::from_utf8_lossy(&clean).contains(CANARY));
-    assert_eq!(
-        (&value["name"], &value["password"], &value["token"]),
-        (&json!("kept"), &json!(true), &json!(""))
-    );
+    assert_eq!((&value["name"], &value["password"], &value["token"]), (&json!("kept"), &json!(true), &json!("")));
     assert_eq!(value["k8s_auth_token"], "__SERVICEACCOUNT_TOKEN__");
     assert_eq!(value["pin-password"], 111111);
 }
@@ -168,9 +161,8 @@ fn values_of_secret_keys_are_replaced() {
 fn truncated_and_odd_files_are_redacted() {
     let jwt = mk_jwt();
     let escaped = jwt.replacen("eyJ", "\\u0065yJ", 1);
-    let wide = |text: &str, mark: &[u8]| {
-        [mark.to_vec(), text.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat()
-    };
+    let wide =
+        |text: &str, mark: &[u8]| [mark.to_vec(), text.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat();
     let file = format!("{{\"plugins\": [{{\"token\": \"{CANARY}\", \"t\": \"{jwt}\"}}]}}");
     for raw in [
         format!("{{\"token\": \"{CANARY}").into_bytes(),
@@ -304,8 +296,7 @@ fn secret_keeps_certificates_and_key_match() {
     use base64::Engine as _;
     let encode = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
     let (own, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
-    let certificate =
-        rcgen::CertificateParams::new(vec!["a".into()]).unwrap().self_signed(&own).unwrap().pem();
+    let certificate = rcgen::CertificateParams::new(vec!["a".into()]).unwrap().self_signed(&own).unwrap().pem();
     let mk = |key: &KeyPair| {
         json!({"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": {"name": "linkerd-identity-issuer"},
                "stringData": {"x": CANARY}, "surprise": CANARY,
@@ -319,9 +310,8 @@ fn secret_keeps_certificates_and_key_match() {
         assert_eq!(secret["metadata"]["annotations"][KEY_MATCHES], answer);
         assert_eq!(secret["data"].as_object().unwrap().keys().collect::<Vec<_>>(), ["tls.crt"]);
         assert_eq!(secret["type"], "kubernetes.io/tls");
-        let kept = base64::engine::general_purpose::STANDARD
-            .decode(secret["data"]["tls.crt"].as_str().unwrap())
-            .unwrap();
+        let kept =
+            base64::engine::general_purpose::STANDARD.decode(secret["data"]["tls.crt"].as_str().unwrap()).unwrap();
         let kept = String::from_utf8(kept).unwrap();
         assert!(kept.contains("BEGIN CERTIFICATE") && !kept.contains(&key_body(key)));
         assert!(!secret.to_string().contains(CANARY) && !secret.to_string().contains(&encode(CANARY)));
@@ -334,10 +324,7 @@ fn secret_keeps_certificates_and_key_match() {
     keyless["data"].as_object_mut().unwrap().remove("tls.key");
     let mut handed_on = keyless.clone();
     sanitize(&mut handed_on);
-    assert_eq!(
-        handed_on["metadata"]["annotations"][KEY_MATCHES], "unknown",
-        "an earlier tool may have removed it"
-    );
+    assert_eq!(handed_on["metadata"]["annotations"][KEY_MATCHES], "unknown", "an earlier tool may have removed it");
     note_absent_key(&mut keyless);
     sanitize(&mut keyless);
     assert_eq!(keyless["metadata"]["annotations"][KEY_MATCHES], "absent");
@@ -379,17 +366,13 @@ fn secret_keeps_certificates_and_key_match() {
 #[test]
 fn only_config_maps_that_are_read_keep_their_data() {
     let mk = |namespace: &str, name: &str, data: serde_json::Value| {
-        let mut map =
-            json!({"kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data});
+        let mut map = json!({"kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data});
         sanitize(&mut map);
         map["data"].clone()
     };
     let foreign = mk("shop", "settings", json!({"a.yaml": CANARY}));
     assert_eq!(foreign["a.yaml"], format!("REDACTED(len={})", CANARY.len()));
-    assert_eq!(
-        mk("kube-system", "cilium-config", json!({"cni-exclusive": "false"}))["cni-exclusive"],
-        "false"
-    );
+    assert_eq!(mk("kube-system", "cilium-config", json!({"cni-exclusive": "false"}))["cni-exclusive"], "false");
     assert_ne!(mk("shop", "cilium-config", json!({"cni-exclusive": "false"}))["cni-exclusive"], "false");
     let others = json!({"cluster-name": "prod", "cni-chaining-target": "aws-cni"});
     let kept = mk("kube-system", "cilium-config", others);
@@ -402,15 +385,12 @@ fn only_config_maps_that_are_read_keep_their_data() {
     let values = mk("linkerd", "linkerd-config", json!({"values": values}));
     let values = values["values"].as_str().unwrap();
     assert!(!values.contains(CANARY), "{values}");
-    for kept in [
-        "cniEnabled: true",
-        "serviceAccountTokenProjection: true",
-        "imagePullSecrets: []",
-        "kubernetes.io/tls",
-    ] {
+    for kept in ["cniEnabled: true", "serviceAccountTokenProjection: true", "imagePullSecrets: []", "kubernetes.io/tls"]
+    {
         assert!(values.contains(kept), "{kept} in {values}");
     }
-    let template = r#"{"policy": {"k8s_auth_token": "__SERVICEACCOUNT_TOKEN__"}, "linkerd": {"iptables-mode": "plain"}}"#;
+    let template =
+        r#"{"policy": {"k8s_auth_token": "__SERVICEACCOUNT_TOKEN__"}, "linkerd": {"iptables-mode": "plain"}}"#;
     let cni = mk(
         "linkerd-cni",
         "linkerd-cni-config",

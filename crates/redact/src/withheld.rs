@@ -97,8 +97,7 @@ fn withheld_certificates(data: &Map<String, Value>) -> Vec<String> {
 /// meshdoctor's own marker is excluded: in a bundle it replaces texts of a live cluster that are neither
 /// certificates nor known settings.
 fn withheld_settings(data: &Map<String, Value>) -> Vec<String> {
-    let is_foreign =
-        |text: &str| is_placeholder(text) && super::Marker::whole(text.trim().as_bytes()).is_none();
+    let is_foreign = |text: &str| is_placeholder(text) && super::Marker::whole(text.trim().as_bytes()).is_none();
     let entries = data.iter().filter(|(_, entry)| entry.as_str().is_some_and(is_foreign));
     // A setting is at most a name: `hidden` may be one, and an entry that announces a secret is never read.
     let entries = entries.filter(|(name, _)| READ.contains(&name.as_str()));
@@ -143,18 +142,11 @@ mod tests {
 
     #[test]
     fn placeholders_in_handed_on_secrets_are_noted() {
-        for entry in [
-            "REDACTED",
-            "REDACTED(len=700)",
-            "<redacted>",
-            "***",
-            "****",
-            "xxxx",
-            "UkVEQUNURUQ=",
-            "[hidden]",
-            PEM,
-        ] {
-            let secret = || json!({"kind": "Secret", "metadata": {"name": "a"}, "data": {"crt.pem": entry, "key.pem": entry}});
+        for entry in
+            ["REDACTED", "REDACTED(len=700)", "<redacted>", "***", "****", "xxxx", "UkVEQUNURUQ=", "[hidden]", PEM]
+        {
+            let secret =
+                || json!({"kind": "Secret", "metadata": {"name": "a"}, "data": {"crt.pem": entry, "key.pem": entry}});
             assert_eq!(redacted_note(secret(), false).as_deref(), Some("crt.pem"), "{entry}");
             assert_eq!(redacted_note(secret(), true), None, "{entry}");
         }
@@ -166,7 +158,8 @@ mod tests {
             let secret = json!({"kind": "Secret", "metadata": {}, "data": {"crt.pem": entry}});
             assert_eq!(redacted_note(secret, false), None, "{entry}");
         }
-        let set = json!({"kind": "Secret", "metadata": {"annotations": {WITHHELD: "crt.pem"}}, "data": {"crt.pem": "eA=="}});
+        let set =
+            json!({"kind": "Secret", "metadata": {"annotations": {WITHHELD: "crt.pem"}}, "data": {"crt.pem": "eA=="}});
         assert_eq!(redacted_note(set, true), None, "a cluster's own annotation has no effect");
     }
 

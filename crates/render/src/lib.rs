@@ -12,6 +12,4 @@ use meshdoctor_evidence::{fetched, item, missing, request};
 use meshdoctor_gather::{save, source};
 use meshdoctor_model as model;
 use meshdoctor_objects as objects;
-use meshdoctor_report::{
-    cause, check_outcome, explanation, inspect, page, policy, repair, report, rows, verify,
-};
+use meshdoctor_report::{cause, check_outcome, explanation, inspect, page, policy, repair, report, rows, verify};

@@ -10,9 +10,7 @@ pub use links::FindingLinks;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::command::Command;
-use crate::finding::{
-    Confidence, Evidence, FailedRows, Finding, Remedy, Severity, Subject, Tie, When, timeline_of,
-};
+use crate::finding::{Confidence, Evidence, FailedRows, Finding, Remedy, Severity, Subject, Tie, When, timeline_of};
 use crate::item::Namespaces;
 
 /// Relations of a check on its card: ids of other checks.
@@ -137,12 +135,7 @@ impl Group {
             rows: finding.rows.clone(),
             verify: finding.remedy.verify.clone(),
             // Commands may name the subject; steps are equal if their texts are.
-            steps: finding
-                .remedy
-                .steps
-                .iter()
-                .map(|step| (step.text.clone(), step.command.is_some()))
-                .collect(),
+            steps: finding.remedy.steps.iter().map(|step| (step.text.clone(), step.command.is_some())).collect(),
             causes: causes.clone(),
         }
     }
@@ -157,9 +150,7 @@ fn causes_of(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<us
         for symptom in (relations.explains)(finding.check) {
             let ties = match finding.symptoms.as_ref().map(|symptoms| symptoms.get(symptom)) {
                 None => finding.all_ties(),
-                Some(Some(further)) => {
-                    finding.all_ties().into_iter().chain(further.iter().cloned()).collect()
-                }
+                Some(Some(further)) => finding.all_ties().into_iter().chain(further.iter().cloned()).collect(),
                 Some(None) => continue,
             };
             for tie in ties {
@@ -293,8 +284,7 @@ mod tests {
             finding("a", Severity::Error, "n4"),
         ];
         let linked = linked(found, &explains);
-        let said: Vec<_> =
-            linked.iter().map(|f| (f.check, f.severity, f.subjects.len(), f.caused_by.len())).collect();
+        let said: Vec<_> = linked.iter().map(|f| (f.check, f.severity, f.subjects.len(), f.caused_by.len())).collect();
         // n1 and n4 are one error; n2 stays a separate info; n3 has no cause, so it is also a root.
         assert_eq!(
             said,
@@ -380,11 +370,8 @@ mod tests {
             assert_eq!(linked.len(), 1);
             linked[0].remedy.steps[0].command.clone().expect("a command")
         };
-        let restarts = vec![
-            with("n1", restart("a").into()),
-            with("n2", restart("b").into()),
-            with("n3", restart("a").into()),
-        ];
+        let restarts =
+            vec![with("n1", restart("a").into()), with("n2", restart("b").into()), with("n3", restart("a").into())];
         assert_eq!(command(restarts).to_string(), "kubectl rollout restart a b");
         let cordon = |node| Command::about_node(node, [kubectl().words("cordon").arg(Arg::node())]);
         let nodes = command(vec![with("n1", cordon("n1")), with("n2", cordon("n2"))]);

@@ -13,8 +13,7 @@ use self::check_output::CheckOutput;
 use crate::command::own;
 use crate::exit;
 use crate::knowledge::{
-    AnsweredBy, DefectTrigger, ExitCode, Knowledge, KnownDefect, MeshSignature, ProxyError, SignatureScope,
-    plain_line,
+    AnsweredBy, DefectTrigger, ExitCode, Knowledge, KnownDefect, MeshSignature, ProxyError, SignatureScope, plain_line,
 };
 
 /// Number of characters of a text that an explanation quotes.
@@ -293,11 +292,8 @@ fn of_line(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
     // Applications write similar texts.
     let kind = if writer(line).is_some() { TextKind::LogLine } else { TextKind::ProxyError };
     // The last field of a structured log line of any program.
-    let line = if kind == TextKind::LogLine {
-        line
-    } else {
-        line.rsplit_once(" error=").map_or(line, |(_, value)| value)
-    };
+    let line =
+        if kind == TextKind::LogLine { line } else { line.rsplit_once(" error=").map_or(line, |(_, value)| value) };
     let row = knowledge.pasted().error(line).filter(|row| kind == TextKind::LogLine || row.is_value(line));
     row.map(|row| of_error(kind, line, row)).into_iter().collect()
 }
@@ -390,12 +386,7 @@ fn quoted(text: &str) -> String {
     crate::redact::text(text.trim()).chars().take(QUOTED).collect()
 }
 
-fn of_signature(
-    knowledge: &Knowledge,
-    kind: TextKind,
-    line: &str,
-    row: &crate::knowledge::Signature,
-) -> Explanation {
+fn of_signature(knowledge: &Knowledge, kind: TextKind, line: &str, row: &crate::knowledge::Signature) -> Explanation {
     let checks = knowledge.pasted().checks_of_signature(row);
     let source = format!("signatures.yaml: {}", row.id);
     Explanation {
@@ -460,15 +451,15 @@ fn names_linkerd(line: &str) -> bool {
 /// The meanings of an exit code: those of the program that the line names, or else of every program.
 fn of_exit(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
     static EXIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\bexit(?:ed|s)?(?:\s+with)?\s*(?:code|status)?\s*[:=]?\s*(\d{1,3})\b|exit_?code\W+(\d{1,3})\b").ok()
+        Regex::new(r"(?i)\bexit(?:ed|s)?(?:\s+with)?\s*(?:code|status)?\s*[:=]?\s*(\d{1,3})\b|exit_?code\W+(\d{1,3})\b")
+            .ok()
     });
     let Some(found) = EXIT.as_ref().and_then(|exit| exit.captures(line)) else { return Vec::new() };
     let number = found.get(1).or_else(|| found.get(2)).and_then(|code| code.as_str().parse().ok());
     let Some(code) = number else { return Vec::new() };
     let rows: Vec<&ExitCode> = knowledge.pasted().exits(code).collect();
     let named: Vec<&&ExitCode> = rows.iter().filter(|row| line.contains(&row.container)).collect();
-    let shown: Vec<&ExitCode> =
-        if named.is_empty() { rows.clone() } else { named.into_iter().copied().collect() };
+    let shown: Vec<&ExitCode> = if named.is_empty() { rows.clone() } else { named.into_iter().copied().collect() };
     let mut meanings: Vec<Explanation> = shown
         .into_iter()
         .map(|row| {
@@ -497,8 +488,7 @@ fn of_exit(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
 
 /// The meaning of an exit status of `meshdoctor check`.
 fn of_own_exit(line: &str, code: i32) -> Option<Explanation> {
-    let (_, means) =
-        exit::ALL.into_iter().find(|(status, _)| *status != exit::FINE && i32::from(*status) == code)?;
+    let (_, means) = exit::ALL.into_iter().find(|(status, _)| *status != exit::FINE && i32::from(*status) == code)?;
     let source = format!("exit statuses of {}", own("check"));
     Some(Explanation {
         program: Some("meshdoctor".to_owned()),
@@ -523,8 +513,7 @@ struct Response<'t> {
 
 impl<'t> Response<'t> {
     fn read(text: &'t str) -> Option<Response<'t>> {
-        let (line, status) =
-            text.lines().filter_map(|line| Some((line.trim(), status(line.trim())?))).next_back()?;
+        let (line, status) = text.lines().filter_map(|line| Some((line.trim(), status(line.trim())?))).next_back()?;
         let headers = text.lines().filter_map(|line| header(line.trim())).collect();
         Some(Response { line, status, headers })
     }
@@ -532,9 +521,10 @@ impl<'t> Response<'t> {
     /// The meaning of a response without an error of a proxy.
     fn explain(&self, knowledge: &Knowledge) -> Option<Explanation> {
         let row = knowledge.pasted().status(self.status)?;
-        let other = self.headers.iter().find(|name| {
-            !OF_PROXIES.contains(&name.as_str()) || (*name == "content-type" && !self.is_grpc())
-        });
+        let other = self
+            .headers
+            .iter()
+            .find(|name| !OF_PROXIES.contains(&name.as_str()) || (*name == "content-type" && !self.is_grpc()));
         let source = format!("pasted.yaml: status {}", self.status);
         Some(match other {
             Some(name) => {

@@ -36,10 +36,7 @@ pub fn item_in_words(item: &Item) -> String {
                 Scope::Cni => " in linkerd-cni's namespace".to_owned(),
                 Scope::Extension(extension) => format!(" in the namespace of the extension {extension}"),
                 Scope::Links => {
-                    return format!(
-                        "the {kind} that each Link refers to (get on {} by that name)",
-                        kind.resource()
-                    );
+                    return format!("the {kind} that each Link refers to (get on {} by that name)", kind.resource());
                 }
                 Scope::IngressControllers => {
                     return format!(
@@ -87,9 +84,8 @@ fn facts(card: &Card, page: &mut String) {
         .map(|other| link(&other.id.to_owned()))
         .collect();
     let code = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    let words = |items: &std::collections::BTreeSet<_>| {
-        items.iter().map(item_in_words).collect::<Vec<_>>().join("<br>")
-    };
+    let words =
+        |items: &std::collections::BTreeSet<_>| items.iter().map(item_in_words).collect::<Vec<_>>().join("<br>");
     let answered: Vec<String> = front
         .linkerd_check
         .iter()
@@ -150,9 +146,7 @@ fn example(heading: &str, case: &Case, page: &mut String) {
         }
         let language = match &block.content {
             BlockKind::Cluster { .. } | BlockKind::Run => "yaml",
-            BlockKind::NodeFile { .. } if serde_json::from_str::<serde_json::Value>(&block.text).is_ok() => {
-                "json"
-            }
+            BlockKind::NodeFile { .. } if serde_json::from_str::<serde_json::Value>(&block.text).is_ok() => "json",
             BlockKind::NodeFile { .. }
             | BlockKind::Log { .. }
             | BlockKind::Diagnostics { .. }
@@ -169,17 +163,14 @@ fn caption(block: &Block) -> Option<String> {
         BlockKind::Cluster { on: None } => Some("The cluster:".to_owned()),
         BlockKind::Cluster { on: Some(bases) } => {
             let url = |base: &str| repository_url(&format!("checks/bases/{base}.yaml"));
-            let links: Vec<String> =
-                bases.split(',').map(|base| format!("[{base}]({})", url(base))).collect();
+            let links: Vec<String> = bases.split(',').map(|base| format!("[{base}]({})", url(base))).collect();
             Some(format!("Differences of the cluster from {}:", links.join(" and ")))
         }
         BlockKind::Run => Some("The run:".to_owned()),
         BlockKind::NodeFile { node, path } => Some(format!("On node {node}, `{path}`:")),
         BlockKind::Log { name } => Some(format!("The log of {name}:")),
         BlockKind::Diagnostics { of: None } => Some("Output of `linkerd diagnostics`:".to_owned()),
-        BlockKind::Diagnostics { of: Some(of) } => {
-            Some(format!("Output of `linkerd diagnostics policy`for {of}:"))
-        }
+        BlockKind::Diagnostics { of: Some(of) } => Some(format!("Output of `linkerd diagnostics policy`for {of}:")),
         BlockKind::Repair | BlockKind::Expect => None,
     }
 }

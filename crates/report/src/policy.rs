@@ -139,9 +139,8 @@ impl Policy {
     /// A word is neither a check nor a category.
     pub fn select(&self) -> Result<Vec<&'static Check>, UnknownCheck> {
         let mut checks = self.of_all_modes()?;
-        checks.retain(|check| {
-            self.mode.runs_in(&check.card().front.modes) || self.only.iter().any(|id| id == check.id)
-        });
+        checks
+            .retain(|check| self.mode.runs_in(&check.card().front.modes) || self.only.iter().any(|id| id == check.id));
         Ok(checks)
     }
 
@@ -164,8 +163,7 @@ impl Policy {
         if finding.check != KNOWN_DEFECT {
             return true;
         }
-        let is_named =
-            |word: &str| known_defect(word).is_some_and(|id| finding.parameters.iter().any(|of| of == id));
+        let is_named = |word: &str| known_defect(word).is_some_and(|id| finding.parameters.iter().any(|of| of == id));
         let names_all = |word: &str| known_defect(word).is_none() && selects_check(word, finding.check);
         let only = self.only.is_empty() || self.only.iter().any(|word| names_all(word) || is_named(word));
         only && !self.skip.iter().any(|word| is_named(word))
@@ -174,8 +172,7 @@ impl Policy {
     /// The known defects to look for, if not all are.
     pub fn only_defects(&self) -> Option<Vec<&str>> {
         let selected = |word: &&String| selects_check(word, KNOWN_DEFECT);
-        let named: Vec<Option<&str>> =
-            self.only.iter().filter(selected).map(|word| known_defect(word)).collect();
+        let named: Vec<Option<&str>> = self.only.iter().filter(selected).map(|word| known_defect(word)).collect();
         named.into_iter().collect::<Option<Vec<&str>>>().filter(|named| !named.is_empty())
     }
 
@@ -197,11 +194,7 @@ fn selects_check(word: &str, check: &str) -> bool {
 
 /// Items that a set of checks needs or can use.
 pub fn items(checks: &[&'static Check]) -> BTreeSet<Item> {
-    checks
-        .iter()
-        .flat_map(|check| check.card().front.needs.iter().chain(&check.card().front.uses))
-        .cloned()
-        .collect()
+    checks.iter().flat_map(|check| check.card().front.needs.iter().chain(&check.card().front.uses)).cloned().collect()
 }
 
 /// Items to request: those of its checks, and the versions for its report.
@@ -211,9 +204,7 @@ pub fn run_items(checks: &[&'static Check]) -> BTreeSet<Item> {
     items
 }
 
-fn check_ids(
-    words: impl IntoIterator<Item = impl AsRef<str>>,
-) -> Result<BTreeSet<&'static str>, UnknownCheck> {
+fn check_ids(words: impl IntoIterator<Item = impl AsRef<str>>) -> Result<BTreeSet<&'static str>, UnknownCheck> {
     let mut ids = BTreeSet::new();
     for word in words {
         let word = word.as_ref();
@@ -221,8 +212,7 @@ fn check_ids(
             ids.insert(KNOWN_DEFECT);
             continue;
         }
-        let category: Vec<&str> =
-            checks::all().filter(|c| c.card().front.category == word).map(|c| c.id).collect();
+        let category: Vec<&str> = checks::all().filter(|c| c.card().front.category == word).map(|c| c.id).collect();
         match checks::find(word) {
             Some(check) => _ = ids.insert(check.id),
             None if !category.is_empty() => ids.extend(category),

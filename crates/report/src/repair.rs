@@ -44,8 +44,7 @@ impl State {
     pub fn new(findings: &[Finding], checks: &[CheckOutcome]) -> State {
         let mut problems = BTreeMap::new();
         let counts = |finding: &&Finding| {
-            finding.severity > Severity::Info
-                && matches!(finding.standing, Standing::Passes | Standing::Fails)
+            finding.severity > Severity::Info && matches!(finding.standing, Standing::Passes | Standing::Fails)
         };
         let (mut roots, mut symptoms) = (Vec::new(), BTreeSet::new());
         for finding in findings.iter().filter(counts) {
@@ -97,8 +96,7 @@ impl State {
     /// The problems that no finding explains any more and that one explained in an earlier state: they end some time
     /// after their cause.
     pub fn left_symptoms(&self, earlier: &State) -> Vec<Problem> {
-        let is_symptom =
-            |prints: &&Vec<Fingerprint>| prints.iter().all(|print| earlier.symptoms.contains(print));
+        let is_symptom = |prints: &&Vec<Fingerprint>| prints.iter().all(|print| earlier.symptoms.contains(print));
         let left = self.roots.iter().map(|(_, prints)| prints).filter(is_symptom).flatten();
         left.filter_map(|print| self.problems.get(print)).cloned().collect()
     }
@@ -299,8 +297,7 @@ impl Pass {
                     let state = overlay.judge(&set);
                     let before = pass.last.as_ref().unwrap_or(today);
                     let added = state.beyond(before).into_iter().filter(|(_, problem)| !problem.is_logged);
-                    let added: Vec<_> =
-                        added.map(|(print, problem)| (print.clone(), problem.clone())).collect();
+                    let added: Vec<_> = added.map(|(print, problem)| (print.clone(), problem.clone())).collect();
                     pass.proofs.push(Proof::Simulated {
                         gone: before.gone_in(&state),
                         until_later: Vec::new(),
@@ -357,8 +354,7 @@ impl Pass {
     /// The first step whose new findings last, with those that no later step can remove.
     fn harmful(&self, plan: &RepairPlan) -> Option<(usize, Vec<Problem>)> {
         self.added.keys().find_map(|&at| {
-            let left =
-                self.lasting_prints(at).filter(|(print, problem)| !self.is_open(plan, at, print, problem));
+            let left = self.lasting_prints(at).filter(|(print, problem)| !self.is_open(plan, at, print, problem));
             let left: Vec<Problem> = left.map(|(_, problem)| problem.clone()).collect();
             (!left.is_empty()).then_some((at, left))
         })
@@ -368,15 +364,13 @@ impl Pass {
         for at in self.added.keys().copied().collect::<Vec<_>>() {
             let lasting = self.lasting(at);
             let passing = self.added[&at].iter().map(|(_, problem)| problem);
-            let passing: Vec<Problem> =
-                passing.filter(|problem| !lasting.contains(problem)).cloned().collect();
+            let passing: Vec<Problem> = passing.filter(|problem| !lasting.contains(problem)).cloned().collect();
             if let Proof::Simulated { until_later, added, .. } = &mut self.proofs[at] {
                 *until_later = passing;
                 *added = lasting;
             }
         }
-        let unseen: Vec<_> =
-            (0..plan.steps.len()).filter_map(|at| Some((at, self.unseen(plan, at)?))).collect();
+        let unseen: Vec<_> = (0..plan.steps.len()).filter_map(|at| Some((at, self.unseen(plan, at)?))).collect();
         for (at, reason) in unseen {
             self.proofs[at] = Proof::NotSimulated(reason.to_owned());
         }

@@ -22,9 +22,7 @@ use crate::card::Mode;
 use crate::cause;
 use crate::check_outcome::CheckOutcome;
 use crate::checks::change::compare;
-use crate::checks::{
-    Check, CheckResult, KNOWN_DEFECT, Outcome, Plan, Settings, Upgrade, evaluate, verify_raised,
-};
+use crate::checks::{Check, CheckResult, KNOWN_DEFECT, Outcome, Plan, Settings, Upgrade, evaluate, verify_raised};
 use crate::collect::Collected;
 use crate::command::Connection;
 use crate::finding::{Finding, Severity, When};
@@ -241,10 +239,7 @@ pub struct RunOptions {
 impl RunOptions {
     /// Whether the run covers every check of an installed mesh, in all namespaces.
     pub fn is_whole(&self) -> bool {
-        self.only.is_empty()
-            && self.skip.is_empty()
-            && self.mode == Mode::Installed
-            && self.namespaces.is_empty()
+        self.only.is_empty() && self.skip.is_empty() && self.mode == Mode::Installed && self.namespaces.is_empty()
     }
 }
 
@@ -271,8 +266,7 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     let results = match &question.change {
         Some((_, before)) => {
             // The state without the change is checked separately.
-            let settings =
-                Settings { manifests: Vec::new(), values: Vec::new(), ..question.settings.clone() };
+            let settings = Settings { manifests: Vec::new(), values: Vec::new(), ..question.settings.clone() };
             let today = evaluate(question.checks, &before.cluster, question.knowledge, &settings);
             compare(today, then)
         }
@@ -285,9 +279,7 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
 fn selected(mut results: Vec<CheckResult>, question: &Question<'_>) -> Vec<CheckResult> {
     let rows = question.knowledge.known_defects();
     let is_in_logs = |id: &&str| {
-        rows.row(id)
-            .and_then(|row| row.trigger.as_ref())
-            .is_some_and(|trigger| trigger.log_rows().next().is_some())
+        rows.row(id).and_then(|row| row.trigger.as_ref()).is_some_and(|trigger| trigger.log_rows().next().is_some())
     };
     let needs_no_logs = question.policy.only_defects().is_some_and(|ids| !ids.iter().any(is_in_logs));
     for result in &mut results {
@@ -324,8 +316,7 @@ fn regraded(results: &mut [CheckResult], policy: &Policy) {
 fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<CheckResult>) -> Report {
     let cluster = &collected.cluster;
     regraded(&mut results, question.policy);
-    let found: Vec<Finding> =
-        results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
+    let found: Vec<Finding> = results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
     // Skipped checks explain nothing: their symptoms become roots.
     let (found, inferred): (Vec<Finding>, Vec<Finding>) =
         found.into_iter().partition(|finding| finding.confidence >= question.policy.confidence);
@@ -389,11 +380,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
 }
 
 /// What was read, and whether it suffices for a result.
-fn evidence(
-    question: &Question<'_>,
-    collected: &Collected,
-    results: &[CheckResult],
-) -> (Coverage, RunEvidence) {
+fn evidence(question: &Question<'_>, collected: &Collected, results: &[CheckResult]) -> (Coverage, RunEvidence) {
     let cluster = &collected.cluster;
     let none_ran = none_ran(question.policy, results);
     let is_of_manifests = question.origin.kind == "manifests";
@@ -406,8 +393,7 @@ fn evidence(
         ..coverage
     };
     // If no check read any of the manifests, the result is not a pass.
-    let judged_none =
-        !results.iter().any(|result| matches!(result.outcome, Outcome::Pass | Outcome::Findings));
+    let judged_none = !results.iter().any(|result| matches!(result.outcome, Outcome::Pass | Outcome::Findings));
     let evidence = RunEvidence {
         read_nothing: coverage.objects == 0 && coverage.snapshots == 0,
         none_ran: none_ran || (is_of_manifests && judged_none && question.settings.values.is_empty()),
@@ -431,11 +417,7 @@ fn accept(findings: &mut Vec<Finding>, policy: &Policy, at: Timestamp) {
 }
 
 /// Each selected check with its outcome, and those of the waivers.
-fn judged_checks(
-    question: &Question<'_>,
-    results: Vec<CheckResult>,
-    findings: &[Finding],
-) -> Vec<CheckOutcome> {
+fn judged_checks(question: &Question<'_>, results: Vec<CheckResult>, findings: &[Finding]) -> Vec<CheckOutcome> {
     let connection = &question.settings.rerun.connection;
     let judged = question.checks.iter().zip(results).map(|(check, result)| CheckOutcome {
         id: check.id,
@@ -501,8 +483,7 @@ fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> CheckOutco
 
 /// Accepted findings do not explain others: accepting a cause does not accept its symptoms, which become roots.
 fn stand_alone(findings: &mut [Finding]) {
-    let waived: BTreeSet<_> =
-        findings.iter().filter(|finding| finding.is_waived()).map(Finding::fingerprint).collect();
+    let waived: BTreeSet<_> = findings.iter().filter(|finding| finding.is_waived()).map(Finding::fingerprint).collect();
     for finding in findings.iter_mut().filter(|finding| !finding.is_waived()) {
         finding.caused_by.retain(|cause| !waived.contains(cause));
     }
@@ -516,8 +497,7 @@ mod tests {
     #[test]
     fn lowered_severity_still_fails_the_row() {
         let of = |severity| {
-            let finding =
-                Finding::new("some-check", Severity::Error, Subject::thing("issuer"), "it has expired");
+            let finding = Finding::new("some-check", Severity::Error, Subject::thing("issuer"), "it has expired");
             let mut results = [CheckResult {
                 id: "some-check",
                 outcome: Outcome::Findings,

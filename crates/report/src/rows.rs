@@ -91,17 +91,14 @@ pub fn rows(evidence: &RowInput<'_>, knowledge: &Knowledge) -> Vec<Category> {
         .filter(|category| category.modes.contains(&evidence.mode))
         .filter(|category| category.extension.is_none() || is_installed(category, &answers))
         .flat_map(|category| {
-            let printed =
-                category.rows.iter().filter(|row| row.is_printed_by(evidence.release, knowledge.minors()));
+            let printed = category.rows.iter().filter(|row| row.is_printed_by(evidence.release, knowledge.minors()));
             let answered = printed.filter_map(|row| {
                 let answers = answers.get(&(category.name.as_str(), row.description.as_str()))?;
                 Some((row, answers, known.hint(&row.anchor)))
             });
             if category.name.contains(COMMAND) {
                 return answered
-                    .flat_map(|(row, answers, hint)| {
-                        of_commands(category, row, answers, evidence.findings, &hint)
-                    })
+                    .flat_map(|(row, answers, hint)| of_commands(category, row, answers, evidence.findings, &hint))
                     .collect();
             }
             let rows: Vec<RowVerdict> = answered
@@ -261,9 +258,11 @@ fn is_of_other_webhook(missing: &Missing, description: &str) -> bool {
 }
 
 fn reasons_of(judged: &CheckOutcome, all: bool, description: &str) -> Vec<String> {
-    let missing = judged.gaps.iter().zip(&judged.closes).filter(|(missing, _)| {
-        (all || missing.was_asked_for()) && !is_of_other_webhook(missing, description)
-    });
+    let missing = judged
+        .gaps
+        .iter()
+        .zip(&judged.closes)
+        .filter(|(missing, _)| (all || missing.was_asked_for()) && !is_of_other_webhook(missing, description));
     let mut reasons: Vec<String> = missing.map(|(missing, close)| format!("{missing}; {close}")).collect();
     match &judged.outcome {
         Outcome::Crashed(message) => reasons.push(format!("{} crashed: {message}", judged.id)),
@@ -354,15 +353,11 @@ mod tests {
             judged(Outcome::Findings, vec![]),
             &[finding(Severity::Error).fails_rows([READY]), finding(Severity::Info).fails_rows([SCHEDULED])],
         );
-        assert_eq!(
-            ready,
-            format!("Error It is not ready ({})\n  * linkerd-destination\n  first: Look at it", check())
-        );
+        assert_eq!(ready, format!("Error It is not ready ({})\n  * linkerd-destination\n  first: Look at it", check()));
         assert_eq!(scheduled, "Success ");
         let both = row_results(judged(Outcome::Findings, vec![]), &[finding(Severity::Warning)]);
         assert!(both.iter().all(|row| row.starts_with("Warning It is not ready")), "{both:?}");
-        let beside =
-            row_results(judged(Outcome::Findings, vec![]), &[finding(Severity::Error).fails_rows([])]);
+        let beside = row_results(judged(Outcome::Findings, vec![]), &[finding(Severity::Error).fails_rows([])]);
         assert_eq!(beside, ["Success ", "Success "]);
     }
 

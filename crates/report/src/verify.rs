@@ -145,9 +145,7 @@ pub fn same_cluster(earlier: &Earlier, cluster: &Cluster, origin: &Origin) -> Sa
         (Some(then), Some(now)) if *then == now => SameCluster::Yes,
         (Some(_), Some(_)) => SameCluster::No,
         (None, _) | (_, None) => match &earlier.origin {
-            Some(then) if then.kind == "live" && origin.kind == "live" && then.name != origin.name => {
-                SameCluster::No
-            }
+            Some(then) if then.kind == "live" && origin.kind == "live" && then.name != origin.name => SameCluster::No,
             Some(_) | None => SameCluster::Unknown,
         },
     }

@@ -25,11 +25,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Labels that only running pods have: set by hand, or since removed from the workload.
 fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
     // A workload with the label is reported instead of its pods; a Namespace or a Service is not.
-    let makes_pods =
-        |found: &Found<'_>| !matches!(found.object.kind, item::Kind::Namespace | item::Kind::Service);
+    let makes_pods = |found: &Found<'_>| !matches!(found.object.kind, item::Kind::Namespace | item::Kind::Service);
     let reported = |key: &str| {
-        let mut labels =
-            survey.found.iter().filter(|found| found.written_as == KeyKind::Label && found.key == key);
+        let mut labels = survey.found.iter().filter(|found| found.written_as == KeyKind::Label && found.key == key);
         labels.any(makes_pods)
     };
     let mut findings = Vec::new();
@@ -48,21 +46,13 @@ fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
                 .rows_as(Severity::Warning)
                 .fails_rows([wording::POD_LABELS])
                 .parameter(key.as_str())
-                .evidence(Evidence::field(
-                    format!("Pod {namespace}/{name}"),
-                    format!("metadata.labels[{key}]"),
-                    value,
-                ))
+                .evidence(Evidence::field(format!("Pod {namespace}/{name}"), format!("metadata.labels[{key}]"), value))
                 .remedy(
                     wording::remedy()
                         .run(
                             StepKind::Command,
                             "Remove the label",
-                            kubectl()
-                                .namespace(namespace)
-                                .words("label pod")
-                                .operand(name)
-                                .operand(format!("{key}-")),
+                            kubectl().namespace(namespace).words("label pod").operand(name).operand(format!("{key}-")),
                         )
                         .step(
                             StepKind::Note,

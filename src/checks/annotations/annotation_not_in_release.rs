@@ -94,21 +94,14 @@ fn consequence(survey: &Survey<'_>, status: &KeyStatus) -> (Severity, &'static s
     }
 }
 
-fn remedy(
-    ctx: &Context<'_>,
-    survey: &Survey<'_>,
-    found: &Found<'_>,
-    row: &Key,
-    status: &KeyStatus,
-) -> Remedy {
+fn remedy(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, row: &Key, status: &KeyStatus) -> Remedy {
     let mut remedy = wording::remedy();
     let upgrade = match status {
         KeyStatus::NotYet { since } => *since,
         KeyStatus::Ineffective { again, .. } => *again,
-        KeyStatus::Gone { .. }
-        | KeyStatus::Conditional { .. }
-        | KeyStatus::Effective
-        | KeyStatus::Unknown { .. } => None,
+        KeyStatus::Gone { .. } | KeyStatus::Conditional { .. } | KeyStatus::Effective | KeyStatus::Unknown { .. } => {
+            None
+        }
     };
     if let Some(edge) = upgrade {
         let text = format!("If the setting is needed, upgrade Linkerd to {edge} or later");
@@ -119,9 +112,8 @@ fn remedy(
         let first = letters.next().map(|c| c.to_ascii_lowercase()).into_iter();
         remedy = remedy.note(format!("Note: {}", first.chain(letters).collect::<String>()));
     }
-    let heeded = |key: &&Key| {
-        survey.reader.version().is_some_and(|v| key.status_in(v, ctx.knowledge).is_likely_effective())
-    };
+    let heeded =
+        |key: &&Key| survey.reader.version().is_some_and(|v| key.status_in(v, ctx.knowledge).is_likely_effective());
     if let KeyStatus::Gone { successor: Some(name), .. } = status
         && ctx.knowledge.annotations().get(name).filter(heeded).is_some()
     {

@@ -19,9 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             remedy = remedy.note(format!("Note: {advice}"));
         }
         remedy = match suggestion.and_then(|suggestion| suggestion.key) {
-            Some(row) => {
-                wording::replace(ctx, remedy, &format!("Use {} instead", row.key), found, row, found.value)
-            }
+            Some(row) => wording::replace(ctx, remedy, &format!("Use {} instead", row.key), found, row, found.value),
             None => wording::remove(ctx, remedy, "Remove the unknown key", found),
         };
         Some((message(ctx, found, *suggestion), remedy))
@@ -33,12 +31,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The step that removes the key from the workload itself, if it is there and in the template.
 fn on_workload_too(ctx: &Context<'_>, found: &Found<'_>) -> Remedy {
     let mut other = found.object.sites.iter().filter(|site| site.scope == KeyScope::Workload);
-    let is_twice = found.scope == KeyScope::PodTemplate
-        && other.any(|site| wording::has(site.meta, found.written_as, found.key));
+    let is_twice =
+        found.scope == KeyScope::PodTemplate && other.any(|site| wording::has(site.meta, found.written_as, found.key));
     match is_twice {
-        true => {
-            wording::remove_it(ctx, wording::remedy(), &Found { scope: KeyScope::Workload, ..found.clone() })
-        }
+        true => wording::remove_it(ctx, wording::remedy(), &Found { scope: KeyScope::Workload, ..found.clone() }),
         false => wording::remedy(),
     }
 }

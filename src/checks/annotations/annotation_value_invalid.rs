@@ -65,8 +65,7 @@ const QUOTED: usize = 40;
 /// The key and its value: `linkerd.io/inject: "true" is not valid`.
 fn invalid(found: &Found<'_>, row: &Key, accepted: &str) -> String {
     // A value that conflicts with another one is named by what follows.
-    let is_quoted =
-        found.value.chars().count() <= QUOTED && !row.value.is_env_list() && accepted.starts_with(EXPECTED);
+    let is_quoted = found.value.chars().count() <= QUOTED && !row.value.is_env_list() && accepted.starts_with(EXPECTED);
     match is_quoted {
         true => format!("{}: {:?} is not valid", found.key, found.value),
         false => format!("{} has an invalid value", found.key),
@@ -88,13 +87,7 @@ fn consequence_for(found: &Found<'_>, consequence: OnInvalid) -> String {
 const EXPECTED: &str = "expected ";
 
 /// Whether a value prevents injection that its author wanted: anything but an attempt to disable it.
-fn leaves_out(
-    ctx: &Context<'_>,
-    survey: &Survey<'_>,
-    found: &Found<'_>,
-    row: &Key,
-    consequence: OnInvalid,
-) -> bool {
+fn leaves_out(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, row: &Key, consequence: OnInvalid) -> bool {
     let meant = || guess(row, found.value, survey.reader.version(), ctx.knowledge.minors());
     consequence == OnInvalid::SkipsInjection && meant().is_none_or(|value| value != "disabled")
 }
@@ -133,14 +126,9 @@ fn remedy(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, row: &Key, 
     // One that does not fit another value parses.
     let parses = row.check_value(found.value, version, minors).is_ok();
     match guess(row, found.value, version, minors).filter(|_| !parses) {
-        Some(value) => wording::replace(
-            ctx,
-            wording::remedy(),
-            &format!("Set {}: {value:?}", row.key),
-            found,
-            row,
-            &value,
-        ),
+        Some(value) => {
+            wording::replace(ctx, wording::remedy(), &format!("Set {}: {value:?}", row.key), found, row, &value)
+        }
         None => {
             let (key, place) = (&row.key, wording::place(found));
             let act = match accepted.strip_prefix(EXPECTED) {

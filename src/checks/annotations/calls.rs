@@ -60,8 +60,7 @@ mod tests {
     #[test]
     fn penalties_must_fit_each_other_and_the_defaults() {
         let fault = |settings: &[(&str, &str)], mode: Option<&str>| -> Vec<(String, OnInvalid)> {
-            let keys: Vec<String> =
-                settings.iter().map(|(setting, _)| format!("{BREAKER}{setting}")).collect();
+            let keys: Vec<String> = settings.iter().map(|(setting, _)| format!("{BREAKER}{setting}")).collect();
             let pairs = keys.iter().zip(settings).map(|(key, (_, value))| (key.as_str(), *value));
             let all: Vec<(&str, &str)> = pairs.chain(mode.map(|mode| (MODE, mode))).collect();
             let meta = meta(&all);
@@ -69,14 +68,8 @@ mod tests {
         };
         let dropped = |why: &str| vec![(why.to_owned(), OnInvalid::SettingDropped)];
         let on = Some("consecutive");
-        assert_eq!(
-            fault(&[("min-penalty", "2m")], on),
-            dropped("it must not exceed max-penalty, 60s by default")
-        );
-        assert_eq!(
-            fault(&[("max-penalty", "500ms")], on),
-            dropped("it must not be below min-penalty, 1s by default")
-        );
+        assert_eq!(fault(&[("min-penalty", "2m")], on), dropped("it must not exceed max-penalty, 60s by default"));
+        assert_eq!(fault(&[("max-penalty", "500ms")], on), dropped("it must not be below min-penalty, 1s by default"));
         assert_eq!(
             fault(&[("min-penalty", "20s"), ("max-penalty", "10s")], on),
             dropped("it must not exceed max-penalty, 10s")
@@ -91,13 +84,7 @@ mod tests {
 
     #[test]
     fn one_invalid_timeout_drops_them_all() {
-        assert!(applies_timeouts(&meta(&[
-            ("timeout.linkerd.io/request", "0s"),
-            ("retry.linkerd.io/limit", "x")
-        ])));
-        assert!(!applies_timeouts(&meta(&[
-            ("timeout.linkerd.io/request", "0s"),
-            ("timeout.linkerd.io/idle", "x")
-        ])));
+        assert!(applies_timeouts(&meta(&[("timeout.linkerd.io/request", "0s"), ("retry.linkerd.io/limit", "x")])));
+        assert!(!applies_timeouts(&meta(&[("timeout.linkerd.io/request", "0s"), ("timeout.linkerd.io/idle", "x")])));
     }
 }

@@ -10,9 +10,7 @@ use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
 use crate::checks::prelude::*;
 use crate::checks::restart::is_injected_by_hand;
-use crate::checks::written::{
-    AnnotatedObjects, AnnotationReader, is_native_sidecar_key, nothing_reads, values,
-};
+use crate::checks::written::{AnnotatedObjects, AnnotationReader, is_native_sidecar_key, nothing_reads, values};
 use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, OnInvalid, Suggestion, WrittenBy};
 use crate::model::annotated::{Annotated, Site};
 use crate::model::injection::{LowMemory, above_limit, low_memory, port_twice};
@@ -195,8 +193,7 @@ impl<'a> Scanner<'_, 'a> {
         let mut seen = BTreeSet::new();
         let (mut unknown, mut more) = (0, 0);
         for site in &object.sites {
-            let annotations =
-                site.meta.annotations.iter().map(|entry| (knowledge::KeyKind::Annotation, entry));
+            let annotations = site.meta.annotations.iter().map(|entry| (knowledge::KeyKind::Annotation, entry));
             let labels = site.meta.labels.iter().map(|entry| (knowledge::KeyKind::Label, entry));
             for (written_as, (key, value)) in annotations.chain(labels) {
                 if !may_be_linkerds(key) || seen.contains(key.as_str()) {
@@ -207,8 +204,7 @@ impl<'a> Scanner<'_, 'a> {
                     continue;
                 }
                 let at = KeyCursor { object, site, key, value };
-                let Some(fault) = self.fault(&at, written_as).filter(|fault| is_reported(object.kind, fault))
-                else {
+                let Some(fault) = self.fault(&at, written_as).filter(|fault| is_reported(object.kind, fault)) else {
                     continue;
                 };
                 seen.insert(key.as_str());
@@ -307,13 +303,10 @@ impl<'a> Scanner<'_, 'a> {
             return match at.site.scope {
                 KeyScope::Workload if row.is_read_on(KeyScope::PodTemplate) => {
                     let template = at.object.template();
-                    let repeated =
-                        template.is_some_and(|template| template.meta.annotation(at.key).is_some());
+                    let repeated = template.is_some_and(|template| template.meta.annotation(at.key).is_some());
                     (!repeated && !by_namespace).then_some(Fault::OnWorkload(row))
                 }
-                KeyScope::Namespace if row.is_read_on(KeyScope::PodTemplate) => {
-                    Some(Fault::NotInherited(row))
-                }
+                KeyScope::Namespace if row.is_read_on(KeyScope::PodTemplate) => Some(Fault::NotInherited(row)),
                 _ => Some(Fault::Misplaced(row)),
             };
         }
@@ -339,8 +332,7 @@ impl<'a> Scanner<'_, 'a> {
             Err(_) if row.value.is_free() && is_marked(at.value) => None,
             Err(accepted) => {
                 let consequence = row.consequence(at.value);
-                let is_applied =
-                    !consequence.is_applied() || self.applies(at.object) && applies_timeouts(at.site.meta);
+                let is_applied = !consequence.is_applied() || self.applies(at.object) && applies_timeouts(at.site.meta);
                 is_applied.then_some(Fault::Value(row, accepted, consequence))
             }
             Ok(()) => self.of_proxy(at, row).or_else(|| {
@@ -453,11 +445,8 @@ impl<'a> Scanner<'_, 'a> {
         let stem = |domain: &str| domain.rsplit_once('.').map_or(domain, |(stem, _)| stem).to_owned();
         let domain = domain.to_ascii_lowercase();
         let keys = self.knowledge.annotations().keys();
-        let known: BTreeSet<&str> = keys
-            .iter()
-            .filter_map(|row| Some(row.key.split_once('/')?.0))
-            .filter(|d| d.contains("linkerd"))
-            .collect();
+        let known: BTreeSet<&str> =
+            keys.iter().filter_map(|row| Some(row.key.split_once('/')?.0)).filter(|d| d.contains("linkerd")).collect();
         known.iter().any(|known| {
             knowledge::edit_distance(known, &domain, 2).is_some()
                 || stem(known) == stem(&domain)
@@ -511,22 +500,17 @@ fn profiled<'a>(ctx: &Context<'a>) -> BTreeSet<(&'a str, &'a str)> {
         true => ctx.or_note(ctx.partial_list::<ServiceProfile>()).unwrap_or_default(),
         false => ctx.optional_list::<ServiceProfile>(),
     };
-    let used =
-        profiles.iter().filter(|one| !one.spec.routes.is_empty() || !one.spec.dst_overrides.is_empty());
+    let used = profiles.iter().filter(|one| !one.spec.routes.is_empty() || !one.spec.dst_overrides.is_empty());
     used.filter_map(|one| one.service()).map(|(namespace, name, _)| (namespace, name)).collect()
 }
 
 /// Templates and pods with the proxy.
 fn with_proxy<'a>(ctx: &Context<'a>) -> BTreeSet<(Kind, &'a str, &'a str)> {
-    let workloads = ctx
-        .optional_workloads()
-        .into_iter()
-        .map(|(kind, one)| (kind, &one.metadata, &one.spec.template.spec));
-    let jobs =
-        ctx.optional_list::<Job>().iter().map(|one| (Kind::Job, &one.metadata, &one.spec.template.spec));
+    let workloads =
+        ctx.optional_workloads().into_iter().map(|(kind, one)| (kind, &one.metadata, &one.spec.template.spec));
+    let jobs = ctx.optional_list::<Job>().iter().map(|one| (Kind::Job, &one.metadata, &one.spec.template.spec));
     let cron_jobs = ctx.optional_list::<CronJob>().iter();
-    let cron_jobs =
-        cron_jobs.map(|one| (Kind::CronJob, &one.metadata, &one.spec.job_template.spec.template.spec));
+    let cron_jobs = cron_jobs.map(|one| (Kind::CronJob, &one.metadata, &one.spec.job_template.spec.template.spec));
     let templates = workloads.chain(jobs).chain(cron_jobs).filter(|(.., spec)| spec.proxy().is_some());
     let pods = ctx.optional_list::<Pod>().iter().filter(|pod| is_injected_by_hand(pod));
     templates

@@ -13,9 +13,7 @@ pub(in crate::checks) fn guess(
 ) -> Option<String> {
     let plain = value.trim().trim_matches(['"', '\'']).to_ascii_lowercase();
     let words: &[&str] = match plain.as_str() {
-        "true" | "yes" | "y" | "on" | "1" | "enable" | "enabled" | "injected" | "inject" => {
-            &["enabled", "true"]
-        }
+        "true" | "yes" | "y" | "on" | "1" | "enable" | "enabled" | "injected" | "inject" => &["enabled", "true"],
         "false" | "no" | "n" | "off" | "0" | "disable" | "disabled" | "none" => &["disabled", "false", "off"],
         _ => &[],
     };

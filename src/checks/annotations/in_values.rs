@@ -56,8 +56,7 @@ pub(super) fn invalid(ctx: &Context<'_>) -> Vec<Finding> {
         if row.kind != KeyKind::Annotation || row.set_by != WrittenBy::User {
             return None;
         }
-        let accepted =
-            row.check_value(value, None, minors).err().filter(|_| !is_of_windows(&one.key, value))?;
+        let accepted = row.check_value(value, None, minors).err().filter(|_| !is_of_windows(&one.key, value))?;
         let said = match value.chars().count() <= QUOTED && !row.value.is_env_list() {
             true => format!("{}: {:?} is not valid", one.key, redact::text(value)),
             false => format!("{} has an invalid value", one.key),

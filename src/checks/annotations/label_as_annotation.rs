@@ -22,15 +22,10 @@ fn remedy(ctx: &Context<'_>, found: &Found<'_>, row: &Key) -> Remedy {
     let key = found.key;
     // As a label it would take effect and remove meshed pods from the mesh.
     if key == WEBHOOKS_LABEL && found.object.kind == Kind::Namespace && found.injected {
-        return wording::remove(
-            ctx,
-            wording::remedy(),
-            "If the namespace should stay in the mesh, remove it",
-            found,
-        )
-        .note(format!(
-            "If the namespace should leave the mesh, remove {INJECT} from it: new pods then get no proxy"
-        ));
+        return wording::remove(ctx, wording::remedy(), "If the namespace should stay in the mesh, remove it", found)
+            .note(format!(
+                "If the namespace should leave the mesh, remove {INJECT} from it: new pods then get no proxy"
+            ));
     }
     wording::replace(ctx, wording::remedy(), &format!("Set {key} as a label"), found, row, found.value)
 }

@@ -16,10 +16,7 @@ use crate::model::owners::Owners;
 
 /// One check's part of the survey: `say` returns message and remedy for the faults that the check
 /// reports.
-pub(super) fn judge(
-    ctx: &Context<'_>,
-    say: impl Fn(&Survey<'_>, &Found<'_>) -> Option<(String, Remedy)>,
-) -> Judgement {
+pub(super) fn judge(ctx: &Context<'_>, say: impl Fn(&Survey<'_>, &Found<'_>) -> Option<(String, Remedy)>) -> Judgement {
     let survey = Survey::from_context(ctx)?;
     Ok(findings(ctx, survey, say).into())
 }
@@ -56,9 +53,7 @@ pub(super) const POD_LABELS: &str = "data plane pod labels are configured correc
 
 /// Whether `linkerd check` treats a label as a setting that should be an annotation.
 pub(super) fn configures(key: &str) -> bool {
-    key == "linkerd.io/inject"
-        || key.starts_with("config.linkerd.io")
-        || key.starts_with("config.alpha.linkerd.io")
+    key == "linkerd.io/inject" || key.starts_with("config.linkerd.io") || key.starts_with("config.alpha.linkerd.io")
 }
 
 /// The pods that `linkerd check` reads: those that this control plane injected.
@@ -84,8 +79,9 @@ fn rows(ctx: &Context<'_>, found: &Found<'_>) -> Option<&'static str> {
             let runs = configures && meshed(ctx).any(|pod| pod.metadata.label(key).is_some());
             runs.then_some(POD_LABELS)
         }
-        (knowledge::KeyKind::Annotation, Kind::Service) => (key == "mirror.linkerd.io/exported")
-            .then_some("data plane service annotations are configured correctly"),
+        (knowledge::KeyKind::Annotation, Kind::Service) => {
+            (key == "mirror.linkerd.io/exported").then_some("data plane service annotations are configured correctly")
+        }
         (knowledge::KeyKind::Annotation, _) => None,
     }
 }
@@ -161,8 +157,7 @@ pub(super) fn replace(
     if is_set && row.key != found.key {
         return remove_it(ctx, remedy, found);
     }
-    let fits =
-        |value: &str| (!is_label || is_label_value(value)) && row.check_value(value, None, minors).is_ok();
+    let fits = |value: &str| (!is_label || is_label_value(value)) && row.check_value(value, None, minors).is_ok();
     // An invalid or redacted value is never set.
     let is_known = !value.contains("REDACTED(");
     let valid = match fits(value) && is_known {
@@ -210,9 +205,7 @@ pub(super) fn replace(
         _ => return remove_it(ctx, move_to(ctx, remedy, found, row, value), found),
     };
     // A key in another place or of another form still exists.
-    if found.scope == KeyScope::Workload
-        || (row.kind != found.written_as && found.scope != KeyScope::PodTemplate)
-    {
+    if found.scope == KeyScope::Workload || (row.kind != found.written_as && found.scope != KeyScope::PodTemplate) {
         remedy = remove_it(ctx, remedy, found);
     }
     // A label of a namespace applies at once; annotations reach pods when they are created.
@@ -249,8 +242,7 @@ fn on_selected(
     (key, value): (&str, &str),
 ) -> Result<Remedy, Remedy> {
     let (namespace, name) = found.object.meta.key();
-    let Some(service) = ctx.for_steps::<Service>().iter().find(|one| one.metadata.key() == (namespace, name))
-    else {
+    let Some(service) = ctx.for_steps::<Service>().iter().find(|one| one.metadata.key() == (namespace, name)) else {
         return Err(remedy);
     };
     let owners = Owners::default();
@@ -264,10 +256,8 @@ fn on_selected(
         "DaemonSet" => Some(Kind::DaemonSet),
         _ => None,
     };
-    let known: Vec<(Kind, &Owner, &[String])> = workloads
-        .iter()
-        .filter_map(|(owner, pods)| Some((of_kind(owner)?, owner, pods.as_slice())))
-        .collect();
+    let known: Vec<(Kind, &Owner, &[String])> =
+        workloads.iter().filter_map(|(owner, pods)| Some((of_kind(owner)?, owner, pods.as_slice()))).collect();
     if known.is_empty() {
         return Err(remedy);
     }
@@ -277,8 +267,7 @@ fn on_selected(
         if in_template && key == INJECT {
             return remedy;
         }
-        let meta =
-            Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
+        let meta = Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
         let object = Annotated { kind, meta: &meta, sites: vec![] };
         let act = format!("Set {key} for {kind} {}, which the Service selects, as an annotation", owner.name);
         let (act, change) = (Act::Put(&act), [(key, Some(value))]);
@@ -293,13 +282,7 @@ fn on_selected(
 
 /// Adds the step that sets a key on the objects that it belongs on: the workloads that a Service selects, if
 /// they are known.
-pub(super) fn move_to(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    found: &Found<'_>,
-    row: &Key,
-    value: &str,
-) -> Remedy {
+pub(super) fn move_to(ctx: &Context<'_>, remedy: Remedy, found: &Found<'_>, row: &Key, value: &str) -> Remedy {
     let is_of_pods = row.kind == knowledge::KeyKind::Annotation && row.is_read_on(KeyScope::PodTemplate);
     let remedy = match found.scope {
         KeyScope::Service if is_of_pods => match on_selected(ctx, remedy, found, (row.key.as_str(), value)) {
@@ -310,10 +293,8 @@ pub(super) fn move_to(
     };
     // Each kind of route has its own key for the responses to retry.
     if let Some((key, such_as)) = retry_key(found) {
-        return remedy.step(
-            StepKind::Annotation,
-            format!("Set {key} on the route instead, to values such as {such_as}"),
-        );
+        return remedy
+            .step(StepKind::Annotation, format!("Set {key} on the route instead, to values such as {such_as}"));
     }
     let kind = match row.kind {
         knowledge::KeyKind::Annotation => "an annotation",

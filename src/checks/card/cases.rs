@@ -67,10 +67,8 @@ fn case(heading: &str, reader: &mut Reader<'_>) -> Result<Case, MarkdownError> {
     };
     reader.pass();
     let body = reader.body()?;
-    let (expect, blocks): (Vec<Block>, _) =
-        body.blocks.into_iter().partition(|b| b.content == BlockKind::Expect);
-    let (repaired, blocks): (Vec<Block>, _) =
-        blocks.into_iter().partition(|b| b.content == BlockKind::Repair);
+    let (expect, blocks): (Vec<Block>, _) = body.blocks.into_iter().partition(|b| b.content == BlockKind::Expect);
+    let (repaired, blocks): (Vec<Block>, _) = blocks.into_iter().partition(|b| b.content == BlockKind::Repair);
     if repaired.len() > 1 {
         return reader.fail("the case above has several ```text repair blocks; keep one");
     }

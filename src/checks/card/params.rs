@@ -184,9 +184,7 @@ pub fn none_of_the_name<T>(name: &str, known: &BTreeMap<String, T>) -> String {
 }
 
 /// A map with unique keys.
-pub(super) fn unique_keys<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<BTreeMap<String, Value>, D::Error> {
+pub(super) fn unique_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Value>, D::Error> {
     struct Once;
     impl<'de> Visitor<'de> for Once {
         type Value = BTreeMap<String, Value>;
@@ -231,10 +229,7 @@ mod tests {
             );
         }
         for wrong in ["0", "-1", "10001"] {
-            assert_eq!(
-                days.read("days", wrong),
-                Err("days must be a whole number of days from 1 to 10000".to_owned())
-            );
+            assert_eq!(days.read("days", wrong), Err("days must be a whole number of days from 1 to 10000".to_owned()));
         }
     }
 

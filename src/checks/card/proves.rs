@@ -23,13 +23,9 @@ impl TryFrom<String> for Proves {
         match (text.as_str(), text.split_once(": ")) {
             ("runs", _) => Ok(Proves::Runs),
             ("overlay", _) => Ok(Proves::Overlay),
-            (_, Some(("manual", reason))) if !reason.trim().is_empty() => {
-                Ok(Proves::Manual(reason.trim().to_owned()))
-            }
+            (_, Some(("manual", reason))) if !reason.trim().is_empty() => Ok(Proves::Manual(reason.trim().to_owned())),
             _ => several(&text).ok_or_else(|| {
-                format!(
-                    "{text:?}: use runs, overlay, \"manual: REASON\" or \"runs 2, overlay 1, open 1: REASON\""
-                )
+                format!("{text:?}: use runs, overlay, \"manual: REASON\" or \"runs 2, overlay 1, open 1: REASON\"")
             }),
         }
     }
@@ -50,12 +46,7 @@ fn several(text: &str) -> Option<Proves> {
         *place = number.parse().ok().filter(|number| *number > 0)?;
     }
     let is_reasoned = (open > 0) != why.is_empty();
-    (runs + overlay > 0 && is_reasoned).then(|| Proves::Several {
-        runs,
-        overlay,
-        open,
-        reason: why.to_owned(),
-    })
+    (runs + overlay > 0 && is_reasoned).then(|| Proves::Several { runs, overlay, open, reason: why.to_owned() })
 }
 
 impl Proves {
@@ -119,9 +110,7 @@ mod tests {
             let read = Proves::try_from(text.to_owned()).expect(text);
             assert_eq!(read.text(), text);
         }
-        for text in
-            ["", "run", "manual: ", "open 1: why", "runs 2, open 1", "runs 0, overlay 1", "runs 2: why"]
-        {
+        for text in ["", "run", "manual: ", "open 1: why", "runs 2, open 1", "runs 0, overlay 1", "runs 2: why"] {
             assert!(Proves::try_from(text.to_owned()).is_err(), "{text}");
         }
     }

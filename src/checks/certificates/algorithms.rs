@@ -62,9 +62,10 @@ pub(super) fn unsupported_curve(ctx: &Context<'_>, bits: u16) -> Option<String> 
         0 | 256 | 384 => return None,
         bits => Key::Ecdsa(bits).to_string(),
     };
-    let is_supported = ctx.or_note(installed(ctx)).flatten().is_none_or(|(version, _)| {
-        ctx.knowledge.control_plane().verifies_late(&key, &version, ctx.knowledge.minors())
-    });
+    let is_supported = ctx
+        .or_note(installed(ctx))
+        .flatten()
+        .is_none_or(|(version, _)| ctx.knowledge.control_plane().verifies_late(&key, &version, ctx.knowledge.minors()));
     (!is_supported).then_some(key)
 }
 

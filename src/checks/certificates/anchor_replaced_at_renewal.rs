@@ -63,9 +63,8 @@ fn finding(
     anchor: &Certificate,
     bundle: &TrustBundle,
 ) -> Option<Finding> {
-    let secret = |source: &TrustSource| {
-        source.secret.as_ref().is_some_and(|secret| secret.name == managed.spec.secret_name)
-    };
+    let secret =
+        |source: &TrustSource| source.secret.as_ref().is_some_and(|secret| secret.name == managed.spec.secret_name);
     let sources = &bundle.spec.sources;
     // Another source holds the anchor before it, or after it.
     if !sources.iter().any(secret) || sources.iter().any(|source| !secret(source) && !source.is_default()) {

@@ -74,16 +74,13 @@ fn is_controller(pod: &Pod) -> bool {
     !pod.is_finished()
         && pod.metadata.deletion_timestamp.is_none()
         && (pod.spec.containers.iter().any(|container| is_of_image(&container.image))
-            || label("app.kubernetes.io/name", "cert-manager")
-                && label("app.kubernetes.io/component", "controller"))
+            || label("app.kubernetes.io/name", "cert-manager") && label("app.kubernetes.io/component", "controller"))
 }
 
 /// Whether the certificate of a Certificate has expired: that of the issuer by its Secret, if available.
 fn is_expired(ctx: &Context<'_>, managed: &ManagedCertificate) -> bool {
     match issuer(ctx) {
-        Ok(issuer) if is_of_issuer(ctx, managed) => {
-            issuer.certificate().validity(ctx.now()) == Validity::Over
-        }
+        Ok(issuer) if is_of_issuer(ctx, managed) => issuer.certificate().validity(ctx.now()) == Validity::Over,
         _ => managed.status.not_after.get().is_some_and(|at| at < ctx.now()),
     }
 }

@@ -95,8 +95,7 @@ fn pods_of(subject: &Subject) -> impl Iterator<Item = &str> {
 /// Containers that started before an anchor of the bundle was made, and so cannot have read it.
 fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
     let namespace = &ctx.namespaces().control_plane;
-    let Some(newest) =
-        from_restored_bundle(bundle).unwrap_or_default().into_iter().max_by_key(Certificate::not_before)
+    let Some(newest) = from_restored_bundle(bundle).unwrap_or_default().into_iter().max_by_key(Certificate::not_before)
     else {
         return Vec::new();
     };

@@ -34,9 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certificate> {
     let reached = issuer.map(|issuer| reach(&issuer.chain, &bundle.anchors, &|_| true).anchors);
     match reached {
-        Some(reached) if !reached.is_empty() => {
-            reached.iter().filter_map(|at| bundle.anchors.get(*at)).collect()
-        }
+        Some(reached) if !reached.is_empty() => reached.iter().filter_map(|at| bundle.anchors.get(*at)).collect(),
         Some(_) | None => bundle.anchors.iter().collect(),
     }
 }
@@ -155,9 +153,7 @@ fn finding(
         .evidence(bundle.evidence(anchors.join(", ")))
         .remedy(steps(ctx, control_plane, loss, renewed));
     match issuer {
-        Some(issuer) => {
-            finding.evidence(issuer.quoted(format!("signed by {}", issuer.certificate().issuer())))
-        }
+        Some(issuer) => finding.evidence(issuer.quoted(format!("signed by {}", issuer.certificate().issuer()))),
         None => finding.likely(),
     }
 }

@@ -32,8 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let stale = holders(ctx, &|held| !held.same_text(&current) && !held.same_anchors(&current))?;
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS);
     let since_then = anchors_since(ctx, roots.as_ref().ok().copied().flatten());
-    let mut findings: Vec<Finding> =
-        stale.iter().map(|held| finding(ctx, held, &current, &since_then)).collect();
+    let mut findings: Vec<Finding> = stale.iter().map(|held| finding(ctx, held, &current, &since_then)).collect();
     if let Ok(Some(roots)) = roots {
         let text = roots.data.get(BUNDLE).map_or("", String::as_str);
         findings.extend(hashed(ctx, text)?.iter().map(|held| by_hash(ctx, held, &current, &since_then)));
@@ -45,13 +44,8 @@ fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint, since_th
     let names: Vec<String> = held.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let pod = held.pods.first().map(|pod| &pod.metadata);
     let pod = pod.map(|meta| meta.described("Pod")).unwrap_or_default();
-    let remedy = Remedy::new().with(renew(
-        ctx,
-        &held.owner,
-        &names,
-        Needs::NewProxy,
-        "new pods get the current bundle",
-    ));
+    let remedy =
+        Remedy::new().with(renew(ctx, &held.owner, &names, Needs::NewProxy, "new pods get the current bundle"));
     let message = "the proxy was created with trust anchors other than the current ones, according to an annotation of \
         its pod: its anchors are not visible here";
     ctx.finding(held.owner.subject(names), message)

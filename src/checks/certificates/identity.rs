@@ -60,11 +60,7 @@ pub(super) fn need_control_plane(ctx: &Context<'_>) -> Result<(), Unjudged> {
 /// The correlation key of findings about the identity of the mesh, shared with the Deployment that
 /// needs it.
 pub(in crate::checks) fn identity_deployment(ctx: &Context<'_>) -> Tie {
-    Tie::Workload(
-        "Deployment".to_owned(),
-        ctx.namespaces().control_plane.clone(),
-        "linkerd-identity".to_owned(),
-    )
+    Tie::Workload("Deployment".to_owned(), ctx.namespaces().control_plane.clone(), "linkerd-identity".to_owned())
 }
 
 /// The correlation key of findings about one trust anchor.
@@ -182,12 +178,7 @@ impl Issuer<'_> {
     /// The start of its certificate's validity, and its expiry if past.
     pub(super) fn moments(&self, now: Timestamp) -> Vec<Moment> {
         let object = format!("Secret {}/{ISSUER}", self.secret.metadata.namespace);
-        moments::of_certificate(
-            &object,
-            &format!("data[{}]", self.scheme.certificate()),
-            self.certificate(),
-            now,
-        )
+        moments::of_certificate(&object, &format!("data[{}]", self.scheme.certificate()), self.certificate(), now)
     }
 
     /// The tool that renews it, if known: the owner of the Secret.
@@ -267,10 +258,7 @@ impl Bundle {
         now: Timestamp,
     ) -> Vec<Moment> {
         let object = self.subject.to_string();
-        anchors
-            .into_iter()
-            .flat_map(|anchor| moments::of_certificate(&object, self.path, anchor, now))
-            .collect()
+        anchors.into_iter().flat_map(|anchor| moments::of_certificate(&object, self.path, anchor, now)).collect()
     }
 }
 
@@ -283,23 +271,17 @@ impl Bundle {
 pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
     let namespace = ctx.namespaces().control_plane.as_str();
     let mut bundles = Vec::new();
-    let mut add =
-        |item: Item, subject: Subject, path: &'static str, read: Result<Vec<Certificate>, String>| match read
-        {
-            Ok(anchors) if anchors.is_empty() => {}
-            Ok(anchors) => bundles.push(Bundle { subject, path, in_force: path == IN_FORCE, anchors }),
-            Err(message) => ctx.gap(ctx.missing(item, Why::Malformed { message }, "its trust anchors")),
-        };
+    let mut add = |item: Item, subject: Subject, path: &'static str, read: Result<Vec<Certificate>, String>| match read
+    {
+        Ok(anchors) if anchors.is_empty() => {}
+        Ok(anchors) => bundles.push(Bundle { subject, path, in_force: path == IN_FORCE, anchors }),
+        Err(message) => ctx.gap(ctx.missing(item, Why::Malformed { message }, "its trust anchors")),
+    };
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS);
     if let Ok(Some(roots)) = roots
         && let Some(pem) = roots.data.get(BUNDLE)
     {
-        add(
-            roots_item(),
-            Subject::object("ConfigMap", namespace, TRUST_ROOTS),
-            IN_FORCE,
-            from_restored_bundle(pem),
-        );
+        add(roots_item(), Subject::object("ConfigMap", namespace, TRUST_ROOTS), IN_FORCE, from_restored_bundle(pem));
     }
     let config = config(ctx);
     let values = values(ctx);

@@ -33,9 +33,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if other.is_empty() {
         return Ok(Vec::new().into());
     }
-    let remedy = stranded::no_restart(ctx).unwrap_or_else(|| {
-        remedy::identity_restarted(ctx, "Restart identity: it reads the issuer when it starts")
-    });
+    let remedy = stranded::no_restart(ctx)
+        .unwrap_or_else(|| remedy::identity_restarted(ctx, "Restart identity: it reads the issuer when it starts"));
     let finding = ctx
         .finding(
             issuer.subject(),

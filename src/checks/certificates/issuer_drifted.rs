@@ -22,11 +22,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let harm = next.and_then(|next| unusable(ctx, &stored, next));
     let is_by_cli = upgrade::managed_by(ctx).installer == Some(Installer::Cli);
     let message = match (harm, is_by_cli) {
-        (None, _) => {
-            "The next upgrade replaces the current issuer with another one that the installation stores: the \
+        (None, _) => "The next upgrade replaces the current issuer with another one that the installation stores: the \
              Secret was changed outside the installation"
-                .to_owned()
-        }
+            .to_owned(),
         (Some(harm), true) => format!(
             "The installation stores another issuer than the current one, and the stored one {harm}: `linkerd \
              upgrade` refuses to run"
@@ -36,9 +34,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              {harm}, so identity rejects it and issues no certificates"
         ),
     };
-    let said = |certificate: &Certificate| {
-        format!("{}: {}", certificate.summary(), dates::dates(certificate, ctx.now()))
-    };
+    let said =
+        |certificate: &Certificate| format!("{}: {}", certificate.summary(), dates::dates(certificate, ctx.now()));
     let remedy = stranded::later(ctx, "issuer-drifted", Severity::Warning).unwrap_or_else(|| {
         let act = "Store the current issuer in the installation";
         upgrade::step(ctx, Remedy::new(), StepKind::Command, act, upgrade::Options::none())

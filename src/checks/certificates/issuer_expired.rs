@@ -24,8 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 between meshed pods fail, identity issues no certificates, and no new proxy becomes ready"
         }
     };
-    let said =
-        format!("{}: {}", issuer.certificate().summary(), dates::dates(issuer.certificate(), ctx.now()));
+    let said = format!("{}: {}", issuer.certificate().summary(), dates::dates(issuer.certificate(), ctx.now()));
     let steps = Remedy::new();
     let steps = match dates::starts_shortly([issuer.certificate()], ctx.now()) {
         Some(start) => remedy::see_it_loaded(ctx, dates::wait_for(steps, start)),

@@ -51,8 +51,5 @@ fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, message: &str, remedy: Remedy) -> Finding {
     let certificate = issuer.certificate();
     let said = format!("{}: {}", certificate.summary(), dates::dates(certificate, ctx.now()));
-    ctx.finding(issuer.subject(), message)
-        .evidence(issuer.quoted(said))
-        .remedy(remedy)
-        .tie(identity_deployment(ctx))
+    ctx.finding(issuer.subject(), message).evidence(issuer.quoted(said)).remedy(remedy).tie(identity_deployment(ctx))
 }

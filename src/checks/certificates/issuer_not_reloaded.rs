@@ -62,11 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(issuer.quoted(format!("not before {made}")))
         .evidences(older.iter().map(|(pod, started)| {
             let object = format!("Pod {namespace}/{}", pod.metadata.name);
-            Evidence::field(
-                object,
-                "status.containerStatuses[identity].state.running.startedAt",
-                started.to_string(),
-            )
+            Evidence::field(object, "status.containerStatuses[identity].state.running.startedAt", started.to_string())
         }))
         .evidences(silent.then(|| Evidence::other("Events", format!("no {UPDATED} since {made}"))))
         .remedy(restart(ctx));

@@ -85,8 +85,7 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, first: &Firs
         let steps = remedy::new_issuer(ctx, steps);
         remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(issuer)))
     };
-    let said =
-        |certificate: &Certificate| format!("{}: {}", certificate.summary(), dates(certificate, ctx.now()));
+    let said = |certificate: &Certificate| format!("{}: {}", certificate.summary(), dates(certificate, ctx.now()));
     let ends = said(first.certificate);
     ctx.finding(issuer.subject(), message)
         .severity(severity)

@@ -78,9 +78,8 @@ fn curve(ctx: &Context<'_>, managed: &ManagedCertificate) -> Option<Finding> {
     }
     let name = unsupported_curve(ctx, key.size)?;
     let held = issuer(ctx).ok();
-    let is_held = held
-        .as_ref()
-        .is_some_and(|issuer| matches!(issuer.certificate().key(), Key::Ecdsa(bits) if bits == key.size));
+    let is_held =
+        held.as_ref().is_some_and(|issuer| matches!(issuer.certificate().key(), Key::Ecdsa(bits) if bits == key.size));
     let message = format!(
         "cert-manager renews the issuer with a key of {name}, which proxies of this release do not support: they \
          reject every certificate that it signs"
@@ -108,17 +107,15 @@ fn corrected(managed: &ManagedCertificate) -> Remedy {
     let (namespace, name) = managed.metadata.key();
     let act = "Let cert-manager issue a CA with an ECDSA P-256 key";
     let patch = kubectl().namespace(namespace).words("patch certificates.cert-manager.io").operand(name);
-    let patch = patch.words("--type merge -p").arg(
-        r#"{"spec":{"isCA":true,"privateKey":{"algorithm":"ECDSA","size":256,"rotationPolicy":"Always"}}}"#,
-    );
+    let patch = patch
+        .words("--type merge -p")
+        .arg(r#"{"spec":{"isCA":true,"privateKey":{"algorithm":"ECDSA","size":256,"rotationPolicy":"Always"}}}"#);
     let wait = kubectl().namespace(namespace).words("wait --for=condition=Ready --timeout=5m");
     let wait = wait.arg(format!("certificates.cert-manager.io/{name}"));
     let remedy = match ManagedBy::from_metadata(&managed.metadata).in_git() {
         Some(git) => Remedy::new().note(format!("{act}; {git}")),
         None => Remedy::new().command(
-            format!(
-                "{act} (also in its source manifest): it keeps the old key unless rotationPolicy is Always"
-            ),
+            format!("{act} (also in its source manifest): it keeps the old key unless rotationPolicy is Always"),
             patch,
         ),
     };
@@ -134,8 +131,7 @@ fn not_ready(ctx: &Context<'_>, managed: &ManagedCertificate) -> Option<Finding>
     let (namespace, name) = managed.metadata.key();
     let said = [ready.reason.as_str(), ready.message.as_str()];
     let said: Vec<&str> = said.into_iter().filter(|part| !part.is_empty()).collect();
-    let describe =
-        kubectl().namespace(namespace).words("describe").arg(format!("certificate.cert-manager.io/{name}"));
+    let describe = kubectl().namespace(namespace).words("describe").arg(format!("certificate.cert-manager.io/{name}"));
     let requests = kubectl().namespace(namespace).words("describe certificaterequests.cert-manager.io");
     Some(
         ctx.finding(

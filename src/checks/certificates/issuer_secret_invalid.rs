@@ -1,9 +1,7 @@
 //! `issuer-secret-invalid`: the Secret of the issuer is missing, or does not hold the configured
 //! certificate.
 
-use super::identity::{
-    ISSUER, Scheme, chain, config, identity_deployment, need_control_plane, scheme, values,
-};
+use super::identity::{ISSUER, Scheme, chain, config, identity_deployment, need_control_plane, scheme, values};
 use super::remedy;
 use crate::certificates::{PemDamage, base64_damage, damage, from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
@@ -26,8 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         need_control_plane(ctx)?;
         let message = "The issuer Secret is missing. Running identity pods keep their copy, but after a \
                        restart identity does not start, and no proxy gets a certificate";
-        let seen =
-            Evidence::other(format!("Secret {}/{ISSUER}", ctx.namespaces().control_plane), "does not exist");
+        let seen = Evidence::other(format!("Secret {}/{ISSUER}", ctx.namespaces().control_plane), "does not exist");
         return Ok(finding(ctx, message, seen, scheme, "missing").into());
     };
     let mut findings = Vec::new();
@@ -37,8 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     } else if let Err(error) = chain(secret, scheme) {
         let held: Vec<&str> = secret.data.keys().map(String::as_str).collect();
         let held = if held.is_empty() { "nothing".to_owned() } else { held.join(", ") };
-        let said =
-            format!("{error}; keys with certificates: {held} (identity.issuer.scheme is {})", scheme.name());
+        let said = format!("{error}; keys with certificates: {held} (identity.issuer.scheme is {})", scheme.name());
         let message = "the issuer's Secret does not hold the certificate that identity reads: identity \
             does not start";
         let finding = finding(ctx, message, secret_says(ctx, "data", said), scheme, "certificate");
@@ -73,12 +69,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The remedy if the Secret has a certificate in the layout of the other scheme, as cert-manager writes it.
 fn of_external_layout(ctx: &Context<'_>) -> Remedy {
     let name = Scheme::External.name();
-    let act =
-        format!("Set identity.issuer.scheme to {name}: the Secret has its layout, as cert-manager writes it");
+    let act = format!("Set identity.issuer.scheme to {name}: the Secret has its layout, as cert-manager writes it");
     let options = upgrade::Options::none().set("identity.issuer.scheme", name).in_rotation();
-    let options = options.stored_first(format!(
-        "set identity.issuer.scheme to {name}, and remove the certificate and key below tls"
-    ));
+    let options = options
+        .stored_first(format!("set identity.issuer.scheme to {name}, and remove the certificate and key below tls"));
     upgrade::with_values(ctx, Remedy::new(), &act, options)
 }
 
@@ -103,8 +97,7 @@ fn anchors(ctx: &Context<'_>, values: &Values) -> Option<Finding> {
         return Some(finding.fails_rows([ISSUED]));
     };
     if let Some(damage) = damage(pem) {
-        let message =
-            "the trust anchors of the installation are damaged: the next upgrade gives them to every proxy";
+        let message = "the trust anchors of the installation are damaged: the next upgrade gives them to every proxy";
         let finding = finding(ctx, message, says(damage.describe().to_owned()), scheme, "anchors");
         return Some(finding.remedy(remedy::restored_bundle(ctx, Remedy::new(), damage)));
     }

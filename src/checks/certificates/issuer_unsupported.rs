@@ -11,8 +11,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx)?;
     let certificate = issuer.certificate();
     let said = format!("key {}, signature {}", certificate.key(), certificate.signed_with());
-    let (key, signature) =
-        (algorithms::issuer_key(ctx, certificate), algorithms::signature(ctx, certificate));
+    let (key, signature) = (algorithms::issuer_key(ctx, certificate), algorithms::signature(ctx, certificate));
     let mut findings = Vec::new();
     match (key, signature) {
         (Supported::Everywhere, Supported::Everywhere) => {}

@@ -30,9 +30,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         own && meta.namespace == *namespace && !pod.is_finished()
     });
     // A container that has started since has read the current issuer.
-    let older: Vec<&Pod> = running
-        .filter(|pod| identity_started(pod).is_none_or(|started| Some(started) < skipped.last.get()))
-        .collect();
+    let older: Vec<&Pod> =
+        running.filter(|pod| identity_started(pod).is_none_or(|started| Some(started) < skipped.last.get())).collect();
     if older.is_empty() {
         return Ok(Verdict::fine());
     }
@@ -50,10 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "identity rejected the new issuer and still uses the old one: certificates come from the old \
                 issuer until it expires or identity restarts",
         )
-        .evidence(events::quoted(
-            format!("{} {namespace}/{}", skipped.about.kind, skipped.about.name),
-            skipped,
-        ))
+        .evidence(events::quoted(format!("{} {namespace}/{}", skipped.about.kind, skipped.about.name), skipped))
         .evidence(Evidence::other("identity pods that started earlier", names.join(", ")))
         .timeline(events.chain(starts))
         .remedy(remedy)

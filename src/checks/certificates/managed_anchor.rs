@@ -6,9 +6,7 @@ use crate::certificates::{Certificate, from_restored_bundle};
 use crate::checks::prelude::*;
 use crate::command::{Call, Line, program};
 use crate::model::managed_by::ManagedBy;
-use crate::objects::{
-    Bundle, CertManagerCertificate, ManagedCertificate, SourceObject, TrustBundle, TrustSource,
-};
+use crate::objects::{Bundle, CertManagerCertificate, ManagedCertificate, SourceObject, TrustBundle, TrustSource};
 
 /// The Secret that keeps the anchor from before a renewal, without its key.
 const PREVIOUS: &str = "linkerd-previous-anchor";
@@ -43,8 +41,7 @@ fn bundle_in_force<'a>(ctx: &Context<'a>) -> Option<(&'a ConfigMap, &'a TrustBun
 
 /// Whether cert-manager writes the Secret of the issuer from a Certificate.
 pub(super) fn is_of_issuer(ctx: &Context<'_>, managed: &ManagedCertificate) -> bool {
-    managed.metadata.namespace == *ctx.namespaces().control_plane
-        && managed.spec.secret_name.as_str() == ISSUER
+    managed.metadata.namespace == *ctx.namespaces().control_plane && managed.spec.secret_name.as_str() == ISSUER
 }
 
 /// The Certificate of the issuer, if cert-manager issues it.
@@ -142,8 +139,7 @@ impl<'a> ManagedAnchor<'a> {
 
     /// The command that copies the current anchor to the entry of a Secret.
     fn copied_to(self, secret: &str, entry: &str) -> Call {
-        let data =
-            Arg::from(format!("{{\"data\":{{\"{entry}\":\"")).then(Arg::output(self.secret())).then("\"}}");
+        let data = Arg::from(format!("{{\"data\":{{\"{entry}\":\"")).then(Arg::output(self.secret())).then("\"}}");
         let patch = kubectl().namespace(self.home()).words("patch secret").operand(secret);
         patch.words("--type merge").option("-p", data)
     }
@@ -161,8 +157,7 @@ impl<'a> ManagedAnchor<'a> {
         let create = create.option("--from-file", format!("{CERTIFICATE}={PREVIOUS_FILE}"));
         let create = create.words("--dry-run=client -o yaml").pipe(kubectl().words("apply -f -"));
         if let Some(git) = ManagedBy::from_metadata(bundle).in_git() {
-            let text =
-                format!("Add it to Bundle {}: secret {PREVIOUS}, key {CERTIFICATE}; {git}", bundle.name);
+            let text = format!("Add it to Bundle {}: secret {PREVIOUS}, key {CERTIFICATE}; {git}", bundle.name);
             let remedy = remedy.command(act, Command::lines([read, create]).whole());
             return Some(remedy.note(text));
         }
@@ -197,12 +192,7 @@ impl<'a> ManagedAnchor<'a> {
 
 /// Adds the step that adds the certificates of a file to the Bundle of trust-manager, as a source in itself. `None` if
 /// trust-manager does not write the trust anchors, or Git holds the Bundle.
-pub(super) fn added_in_line(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    act: &str,
-    file: &'static str,
-) -> Option<Remedy> {
+pub(super) fn added_in_line(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Option<Remedy> {
     let (_, bundle) = bundle_in_force(ctx)?;
     if ManagedBy::from_metadata(&bundle.metadata).in_git().is_some() {
         return None;
@@ -212,10 +202,7 @@ pub(super) fn added_in_line(
     let patch = kubectl().words("patch bundles.trust.cert-manager.io").operand(&bundle.metadata.name);
     let patch = patch.words("--type json").option("-p", Arg::output(source));
     Some(remedy.command(
-        format!(
-            "{act} as a source of trust-manager's Bundle {} (also in its source manifest)",
-            bundle.metadata.name
-        ),
+        format!("{act} as a source of trust-manager's Bundle {} (also in its source manifest)", bundle.metadata.name),
         patch,
     ))
 }

@@ -70,8 +70,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 early there",
             )
         };
-        let message =
-            format!("the node's clock is {} {side} those of the other nodes: {then}", words(away.abs()));
+        let message = format!("the node's clock is {} {side} those of the other nodes: {then}", words(away.abs()));
         let others = times.iter().find(|(_, time)| *time == middle).map(evidence);
         Some(
             ctx.finding(Subject::node(name), message)
@@ -106,9 +105,8 @@ pub(in crate::checks) fn synchronized(ctx: &Context<'_>, remedy: Remedy, node: O
     const SET: &str = "If it is not, set the clock from the node's time servers";
     let system = node.and_then(|node| system_of(ctx, node));
     let tools = |chrony: &'static str, systemd: &'static str| {
-        let script = Line::from(program("chronyc").words(chrony))
-            .and_shell("||")
-            .call(program("timedatectl").words(systemd));
+        let script =
+            Line::from(program("chronyc").words(chrony)).and_shell("||").call(program("timedatectl").words(systemd));
         match node {
             Some(node) => Command::on_node(node, [script]),
             None => Command::in_node_shell([script]),
@@ -127,9 +125,7 @@ pub(in crate::checks) fn synchronized(ctx: &Context<'_>, remedy: Remedy, node: O
         (Some(node), Some("bottlerocket")) => remedy
             .command(LOOK, program_on(node, "chronyc tracking"))
             .command(SET, program_on(node, "chronyc makestep")),
-        _ => {
-            remedy.command(LOOK, tools("tracking", "status")).command(SET, tools("makestep", "set-ntp true"))
-        }
+        _ => remedy.command(LOOK, tools("tracking", "status")).command(SET, tools("makestep", "set-ntp true")),
     }
 }
 

@@ -46,9 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = remedy
         .step(
             StepKind::Note,
-            format!(
-                "If you put it back, remove it after {over}: the last certificate under it has expired then"
-            ),
+            format!("If you put it back, remove it after {over}: the last certificate under it has expired then"),
         )
         .later();
     let finding = ctx

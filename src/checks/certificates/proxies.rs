@@ -73,11 +73,7 @@ pub(super) fn served_by<'a>(
     }
     for (error, pods) in failed {
         let why = Why::Failed { message: error.to_owned() };
-        ctx.gap(ctx.missing(
-            Item::Diagnostics,
-            why,
-            format!("certificates served by {}", some(&pods, NAMED)),
-        ));
+        ctx.gap(ctx.missing(Item::Diagnostics, why, format!("certificates served by {}", some(&pods, NAMED))));
     }
     all
 }
@@ -121,8 +117,7 @@ pub(super) fn anchors_since(ctx: &Context<'_>, roots: Option<&ConfigMap>) -> Vec
     let made = moments::created("ConfigMap", &roots.metadata, "created");
     let anchors = roots.data.get(BUNDLE).and_then(|text| from_restored_bundle(text).ok()).unwrap_or_default();
     let object = format!("ConfigMap {}/{TRUST_ROOTS}", roots.metadata.namespace);
-    let valid =
-        anchors.iter().flat_map(|anchor| moments::of_certificate(&object, IN_FORCE, anchor, ctx.now()));
+    let valid = anchors.iter().flat_map(|anchor| moments::of_certificate(&object, IN_FORCE, anchor, ctx.now()));
     made.into_iter().chain(valid).collect()
 }
 
@@ -149,8 +144,7 @@ pub(super) fn holders<'a>(
     let mut found: BTreeMap<(Owner, BundlePrint), Vec<&Pod>> = BTreeMap::new();
     for pod in pods {
         let Some(written) = written(pod) else { continue };
-        let bundle =
-            known.entry(written).or_insert_with(|| written.parse().ok().filter(|print| wanted(print)));
+        let bundle = known.entry(written).or_insert_with(|| written.parse().ok().filter(|print| wanted(print)));
         if let Some(bundle) = bundle {
             found.entry((owners.owner(pod), bundle.clone())).or_default().push(pod);
         }

@@ -28,9 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let metrics = metrics_beside(ctx, &served)?;
     // Its metrics state the certificate by the clock of its own node.
     let has_metrics = |pod: &Pod| {
-        metrics
-            .iter()
-            .any(|(one, metrics)| metrics.expires_at.is_some() && one.metadata.key() == pod.metadata.key())
+        metrics.iter().any(|(one, metrics)| metrics.expires_at.is_some() && one.metadata.key() == pod.metadata.key())
     };
     for (pod, chain) in &served {
         let Some(leaf) = chain.first().filter(|_| !has_metrics(pod)) else { continue };
@@ -38,8 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     for (pod, metrics) in metrics {
         let (Some(read), Some(expires)) = (metrics.read_at, metrics.expires_at) else {
-            let part =
-                format!("the clock or certificate of {}/{}", pod.metadata.namespace, pod.metadata.name);
+            let part = format!("the clock or certificate of {}/{}", pod.metadata.namespace, pod.metadata.name);
             ctx.gap(ctx.missing(Item::Diagnostics, Why::NotOffered, part));
             continue;
         };
@@ -76,12 +73,9 @@ fn of_certificate(ctx: &Context<'_>, pod: &Pod, leaf: &Certificate) -> Option<Fi
 fn in_metrics(pod: &Pod, metrics: &ProxyMetrics) -> Evidence {
     let at = |seconds: Option<i64>| match seconds {
         Some(0) | None => "never".to_owned(),
-        Some(seconds) => {
-            Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |at| at.to_string())
-        }
+        Some(seconds) => Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |at| at.to_string()),
     };
-    let of =
-        format!("linkerd diagnostics proxy-metrics, Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let of = format!("linkerd diagnostics proxy-metrics, Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     Evidence::other(
         format!("{of}, certificate expiration"),
         format!("{}; the metrics were read at {}", at(metrics.expires_at), at(metrics.read_at)),

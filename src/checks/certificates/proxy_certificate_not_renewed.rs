@@ -35,15 +35,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|(pod, _)| ctx.knows_its_moment() && !has_metrics(pod))
         .filter_map(|(pod, chain)| {
             let leaf = chain.first()?;
-            let [from, until, now] =
-                [leaf.not_before(), leaf.not_after(), ctx.now()].map(|at| at.as_second());
+            let [from, until, now] = [leaf.not_before(), leaf.not_after(), ctx.now()].map(|at| at.as_second());
             Some((*pod, Overdue::of(from, until, now)?))
         })
         .collect();
     let all = exporting(ctx, metrics, CertificateRefreshedAt, "the renewal time of the certificate");
     let failing = all.iter().filter_map(|(pod, metrics)| Some((*pod, (*metrics, failed(metrics)?))));
-    let failing =
-        by_workload(ctx, failing).into_iter().map(|(subject, all)| failing_renewals(ctx, subject, &all));
+    let failing = by_workload(ctx, failing).into_iter().map(|(subject, all)| failing_renewals(ctx, subject, &all));
     let failing: Vec<Finding> = failing.collect();
     let late = all.into_iter().filter_map(|(pod, metrics)| Some((pod, overdue(metrics)?))).chain(served);
     let late = by_workload(ctx, late).into_iter().map(|(subject, late)| {

@@ -60,8 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let of_others: Vec<(&Pod, Proof)> = of_others.collect();
     // The bundles decide only what follows for these.
     let untrusted = if of_others.is_empty() { Vec::new() } else { untrusted(ctx, &served) };
-    let is_untrusted =
-        |pod: &Pod| untrusted.iter().any(|(other, _)| other.metadata.key() == pod.metadata.key());
+    let is_untrusted = |pod: &Pod| untrusted.iter().any(|(other, _)| other.metadata.key() == pod.metadata.key());
     let mut old: Vec<(&Pod, Proof)> = of_others.into_iter().filter(|(pod, _)| !is_untrusted(pod)).collect();
     let mut findings: Vec<Finding> = by_workload(ctx, untrusted.iter().copied())
         .into_iter()
@@ -85,8 +84,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let rest = (more > 0).then(|| issuer.quoted(format!("and {more} more proxies")));
     let names: Vec<String> = old.iter().map(|(pod, _)| name_of(pod)).collect();
-    let remedy = Remedy::new()
-        .note("Keep the previous trust anchor until no proxy has a certificate of the old issuer");
+    let remedy =
+        Remedy::new().note("Keep the previous trust anchor until no proxy has a certificate of the old issuer");
     let mut owners: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     for (pod, _) in &old {
         owners.entry(ctx.owners().owner(pod)).or_default().push(pod.metadata.name.clone());
@@ -109,10 +108,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The proxies whose certificates chain to no anchor of the current bundle. A proxy that serves its own certificate
 /// alone may still chain to one.
-fn untrusted<'s, 'a>(
-    ctx: &Context<'_>,
-    served: &'s [(&'a Pod, Vec<Certificate>)],
-) -> Vec<(&'a Pod, &'s Certificate)> {
+fn untrusted<'s, 'a>(ctx: &Context<'_>, served: &'s [(&'a Pod, Vec<Certificate>)]) -> Vec<(&'a Pod, &'s Certificate)> {
     let bundles = ctx.or_note(bundles(ctx)).unwrap_or_default();
     let Some(current) = bundles.iter().find(|bundle| bundle.in_force) else { return Vec::new() };
     let chains = served.iter().filter(|(_, chain)| chain.len() > 1);

@@ -45,8 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn finding(ctx: &Context<'_>, same: &[&Leaf<'_>], issuer: Option<&Issuer<'_>>) -> Finding {
-    let deployment =
-        || Subject::object(Kind::Deployment, &ctx.namespaces().control_plane, "linkerd-identity");
+    let deployment = || Subject::object(Kind::Deployment, &ctx.namespaces().control_plane, "linkerd-identity");
     let left = same.iter().map(|leaf| leaf.expires.saturating_sub(leaf.read)).min().unwrap_or_default();
     // A tool that renews the issuer in time ends the state.
     let is_renewed = issuer.is_some_and(|issuer| issuer.renewed_by().is_some());
@@ -56,10 +55,7 @@ fn finding(ctx: &Context<'_>, same: &[&Leaf<'_>], issuer: Option<&Issuer<'_>>) -
         () => Severity::Warning,
     };
     let said = same.iter().take(QUOTED).map(|leaf| {
-        quoted(
-            leaf.pod,
-            format!("certificate renewed at {}, expires at {}", at(leaf.refreshed), at(leaf.expires)),
-        )
+        quoted(leaf.pod, format!("certificate renewed at {}, expires at {}", at(leaf.refreshed), at(leaf.expires)))
     });
     let expiry: Vec<Evidence> = issuer
         .into_iter()

@@ -57,12 +57,10 @@ fn clocks<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, i64)>, Missing> {
     }
     let clock = |pod: &Pod| {
         let (namespace, name) = pod.metadata.key();
-        let is_its =
-            |metrics: &&&ProxyMetrics| metrics.namespace.is_empty() || metrics.namespace == namespace;
+        let is_its = |metrics: &&&ProxyMetrics| metrics.namespace.is_empty() || metrics.namespace == namespace;
         by_name.get(name)?.iter().find(is_its)?.read_at
     };
-    let pods =
-        ctx.partial_list::<Pod>()?.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_some());
+    let pods = ctx.partial_list::<Pod>()?.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_some());
     Ok(pods.filter_map(|pod| Some((pod, clock(pod)?))).collect())
 }
 
@@ -107,9 +105,10 @@ fn finding(
     let most = off.iter().map(|(_, off)| *off).max().unwrap_or_default();
     let is_error = if is_ahead { most >= USUAL_LIFETIME } else { most >= MUCH };
     let side = if is_ahead { "ahead" } else { "behind" };
-    let said = off.iter().take(QUOTED).map(|(pod, off)| {
-        quoted(pod, format!("its clock is {} {side}; node {}", words(*off), pod.node_name.as_str()))
-    });
+    let said = off
+        .iter()
+        .take(QUOTED)
+        .map(|(pod, off)| quoted(pod, format!("its clock is {} {side}; node {}", words(*off), pod.node_name.as_str())));
     let (namespace, name) = reference.metadata.key();
     let mut finding = ctx
         .finding(subject, message)

@@ -48,13 +48,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              and gets none itself"
         };
         ctx.finding(owner.subject(pods), message)
-        .evidence(Evidence::field(pod, format!("containers[linkerd-proxy].env[{variable}]"), name))
-        .evidence(Evidence::field(
-            format!("ConfigMap {home}/linkerd-config"),
-            "data.values: identityTrustDomain",
-            &*domain,
-        ))
-        .remedy(remedy)
+            .evidence(Evidence::field(pod, format!("containers[linkerd-proxy].env[{variable}]"), name))
+            .evidence(Evidence::field(
+                format!("ConfigMap {home}/linkerd-config"),
+                "data.values: identityTrustDomain",
+                &*domain,
+            ))
+            .remedy(remedy)
     });
     Ok(findings.collect())
 }

@@ -86,8 +86,7 @@ pub(super) fn identity_pods<'a>(ctx: &Context<'_>, pods: &'a [Pod]) -> impl Iter
 pub(super) fn rejections(ctx: &Context<'_>) -> Vec<Rejection> {
     let namespace = ctx.namespaces().control_plane.as_str();
     let pods: Vec<&Pod> = identity_pods(ctx, ctx.optional_list::<Pod>()).collect();
-    let runs_since =
-        |at: Timestamp| pods.iter().any(|pod| identity_started(pod).is_some_and(|start| start <= at));
+    let runs_since = |at: Timestamp| pods.iter().any(|pod| identity_started(pod).is_some_and(|start| start <= at));
     let own = ctx.optional_list::<Event>().iter().filter(|event| event.reason == FAILED);
     let own = own.filter(|event| event.about.namespace == namespace);
     let newest = own.filter(|event| event.last.is_some()).max_by_key(|event| event.last);
@@ -96,8 +95,7 @@ pub(super) fn rejections(ctx: &Context<'_>) -> Vec<Rejection> {
         let object = format!("{} {namespace}/{}", event.about.kind, event.about.name);
         Rejection::new(&event.message, at, events::quoted(object, event), moments::of_event(event))
     });
-    let mut found: Vec<Rejection> =
-        of_event.into_iter().chain(pods.iter().flat_map(|pod| logged(ctx, pod))).collect();
+    let mut found: Vec<Rejection> = of_event.into_iter().chain(pods.iter().flat_map(|pod| logged(ctx, pod))).collect();
     found.sort_by_key(|rejection| std::cmp::Reverse(rejection.at));
     found
 }
@@ -107,10 +105,8 @@ fn logged(ctx: &Context<'_>, pod: &Pod) -> Vec<Rejection> {
     let log = log_of(ctx.log_hints(), pod, "identity");
     let said = reported(ctx, log, pod, "identity");
     let own = said.iter().filter(|said| ROWS.contains(&said.id()));
-    own.filter_map(|said| {
-        Some(Rejection::new(said.lines().last()?, said.last()?, said.evidence(pod), Vec::new()))
-    })
-    .collect()
+    own.filter_map(|said| Some(Rejection::new(said.lines().last()?, said.last()?, said.evidence(pod), Vec::new())))
+        .collect()
 }
 
 /// The newest error about an issuer with the dates of this one, as evidence.

@@ -16,13 +16,13 @@ use crate::checks::upgrade::{self, Options};
 use crate::command::{Call, Line, own, program};
 use bundle::undone;
 pub(super) use bundle::{
-    EDITED, WITH_NEW, WITH_ROOT, current_bundle, put_bundle_with, put_known_bundle, read_bundle_once,
-    restored_bundle, take_out, take_out_anchor, without_anchor,
+    EDITED, WITH_NEW, WITH_ROOT, current_bundle, put_bundle_with, put_known_bundle, read_bundle_once, restored_bundle,
+    take_out, take_out_anchor, without_anchor,
 };
 pub(in crate::checks) use bundle::{add_to_bundle, put_bundle, read_bundle};
 pub(super) use restarts::{
-    identity_restarted, renew_certificates, restart_before, restart_meshed_apart,
-    restart_trusted_control_plane, see_it_loaded, see_it_taken,
+    identity_restarted, renew_certificates, restart_before, restart_meshed_apart, restart_trusted_control_plane,
+    see_it_loaded, see_it_taken,
 };
 pub(in crate::checks) use restarts::{restart_control_plane, restart_meshed};
 
@@ -57,8 +57,7 @@ fn root(ctx: &Context<'_>) -> Call {
 /// Adds the commands that make a new root and an issuer under it, valid for a year.
 pub(super) fn new_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let root = root(ctx);
-    let issuer =
-        create().arg(names(ctx, "identity")).words("issuer-new.crt issuer-new.key --profile intermediate-ca");
+    let issuer = create().arg(names(ctx, "identity")).words("issuer-new.crt issuer-new.key --profile intermediate-ca");
     let issuer = issuer.words("--not-after 8760h --ca").arg(NEW_ROOT).words("--ca-key ca-new.key");
     remedy
         .run(
@@ -85,22 +84,15 @@ pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 
 /// As [`new_issuer`], with other words for `Make`.
 fn new_issuer_by(ctx: &Context<'_>, remedy: Remedy, make: &str) -> Remedy {
-    let issuer =
-        create().arg(names(ctx, "identity")).words("issuer.crt issuer.key --profile intermediate-ca");
+    let issuer = create().arg(names(ctx, "identity")).words("issuer.crt issuer.key --profile intermediate-ca");
     let end = end_of_anchors(ctx).map(|end| end.to_string());
     let issuer = issuer.words("--not-after").arg(end.as_deref().unwrap_or(YEAR)).words("--ca");
     let issuer = issuer.arg(CURRENT_ROOT).words("--ca-key").arg(ROOT_KEY);
-    let ends = if end.is_some() {
-        ". It expires with the anchor, so replace the anchor before that date"
-    } else {
-        ""
-    };
+    let ends = if end.is_some() { ". It expires with the anchor, so replace the anchor before that date" } else { "" };
     let make = format!("{make} a new issuer with the step CLI under the current trust anchor");
     let issuer = Line::from(insecurely(issuer));
     if stores_anchor(ctx) {
-        let text = format!(
-            "{make}, whose key the first lines read from the values that the installation stores{ends}"
-        );
+        let text = format!("{make}, whose key the first lines read from the values that the installation stores{ends}");
         let key = upgrade::stored_key_to_file(ctx, ROOT_KEY);
         let deleted = program("rm").words("-f").arg(upgrade::OVERRIDES_FILE).arg(ROOT_KEY);
         let read = current_bundle(ctx).to_file(CURRENT_ROOT);
@@ -136,18 +128,15 @@ fn read_signer(ctx: &Context<'_>) -> (Line, String) {
             (Arg::from("nth=").then(Arg::placeholder("ANCHOR")), text)
         }
     };
-    let one = program("awk")
-        .words("-v")
-        .arg(nth)
-        .arg("/BEGIN CERTIFICATE-/{n++; p=(n==nth)} p; /END CERTIFICATE-/{p=0}");
+    let one =
+        program("awk").words("-v").arg(nth).arg("/BEGIN CERTIFICATE-/{n++; p=(n==nth)} p; /END CERTIFICATE-/{p=0}");
     (current_bundle(ctx).pipe(one).to_file(CURRENT_ROOT), text)
 }
 
 /// Whether the only trust anchor is the issuer of the stored values, as after `linkerd install` without certificates:
 /// the CLI makes one certificate for both, and stores its key.
 fn stores_anchor(ctx: &Context<'_>) -> bool {
-    let stored =
-        ctx.values_for_steps().and_then(|values| upgrade::stored_issuer(&values)?.into_iter().next());
+    let stored = ctx.values_for_steps().and_then(|values| upgrade::stored_issuer(&values)?.into_iter().next());
     upgrade::uses_stored_values(ctx)
         && stored.zip(current_anchors(ctx)).is_some_and(|(stored, anchors)| anchors == [stored])
 }
@@ -292,10 +281,8 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 /// Adds the steps that write the issuer of the Secret again, without damage of its certificate.
 pub(super) fn restored_pair(ctx: &Context<'_>, remedy: Remedy, damage: PemDamage) -> Remedy {
     let files = upgrade::issuer_to_files(ctx, "issuer.crt", KEY, Some(undone(damage)));
-    let remedy = remedy.command(
-        "Write the issuer's certificate, corrected, and its key to files",
-        Command::lines(files).whole(),
-    );
+    let remedy = remedy
+        .command("Write the issuer's certificate, corrected, and its key to files", Command::lines(files).whole());
     see_it_taken(ctx, put_pair(ctx, remedy, "issuer.crt", KEY))
 }
 
@@ -313,8 +300,7 @@ pub(super) fn by_owner_of(
     act: &str,
     [certificate, key, roots]: [&'static str; 3],
 ) -> Remedy {
-    let create =
-        kubectl().namespace(&ctx.namespaces().control_plane).words("create secret generic").arg(ISSUER);
+    let create = kubectl().namespace(&ctx.namespaces().control_plane).words("create secret generic").arg(ISSUER);
     let create = create
         .words("--type kubernetes.io/tls")
         .option("--from-file", format!("tls.crt={certificate}"))

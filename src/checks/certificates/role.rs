@@ -21,10 +21,7 @@ pub(super) enum AnchorUse {
 }
 
 /// Calls `judge` for every trust anchor.
-pub(super) fn of_each(
-    ctx: &Context<'_>,
-    judge: impl Fn(&Anchor<'_>, AnchorUse) -> Option<Finding>,
-) -> Judgement {
+pub(super) fn of_each(ctx: &Context<'_>, judge: impl Fn(&Anchor<'_>, AnchorUse) -> Option<Finding>) -> Judgement {
     let bundles = bundles(ctx)?;
     let issuer = issuer(ctx).ok();
     let findings = anchors(&bundles).into_iter().filter_map(|anchor| {
@@ -53,12 +50,8 @@ impl AnchorUse {
         let in_force = bundles.iter().filter(|bundle| bundle.in_force);
         let in_force: Vec<&Bundle> =
             if in_force.clone().next().is_some() { in_force.collect() } else { bundles.iter().collect() };
-        let others: Vec<Certificate> = in_force
-            .into_iter()
-            .flat_map(|bundle| &bundle.anchors)
-            .filter(|other| *other != anchor)
-            .cloned()
-            .collect();
+        let others: Vec<Certificate> =
+            in_force.into_iter().flat_map(|bundle| &bundle.anchors).filter(|other| *other != anchor).cloned().collect();
         let usable = |certificate: &Certificate| certificate.validity(now) == Validity::Current;
         if leads_to(&others, &usable) { AnchorUse::OneOfSeveral } else { AnchorUse::Only }
     }

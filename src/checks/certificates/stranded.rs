@@ -26,9 +26,8 @@ pub(in crate::checks) fn later(ctx: &Context<'_>, check: &'static str, severity:
 
 /// The remedy of an identity that still issues under the anchor of such proxies.
 pub(super) fn no_restart(ctx: &Context<'_>) -> Option<Remedy> {
-    let act = format!(
-        "Do not restart identity: running proxies trust only the issuer that it has in memory. Follow {FIRST}"
-    );
+    let act =
+        format!("Do not restart identity: running proxies trust only the issuer that it has in memory. Follow {FIRST}");
     strands_proxies(ctx).then(|| Remedy::new().note(act))
 }
 
@@ -49,29 +48,24 @@ pub(super) fn kept(ctx: &Context<'_>) -> Remedy {
     const CERTIFICATE: &str = "issuer-old.crt";
     const KEY: &str = "issuer-old.key";
     const BOTH: &str = "bundle-both.crt";
-    let Some(pod) = foreign_pods(ctx).next().filter(|_| ControlPlane::from_pods(ctx) == ControlPlane::Older)
-    else {
+    let Some(pod) = foreign_pods(ctx).next().filter(|_| ControlPlane::from_pods(ctx) == ControlPlane::Older) else {
         return Remedy::new();
     };
     let is_external = remedy::is_issuer_external(ctx);
-    let anchor =
-        kubectl().namespace(&pod.metadata.namespace).words("get pod").operand(pod.metadata.name.as_str());
+    let anchor = kubectl().namespace(&pod.metadata.namespace).words("get pod").operand(pod.metadata.name.as_str());
     let anchor = anchor.words("-o").arg(format!("jsonpath={{..env[?(@.name==\"{TRUST_ANCHORS}\")].value}}"));
-    let verified =
-        program("step").words("certificate verify").arg(CERTIFICATE).words("--roots").arg(OLD_ROOT);
-    let remedy = Remedy::new()
-        .command("Write the old trust anchor of a running proxy to a file", anchor.to_file(OLD_ROOT));
+    let verified = program("step").words("certificate verify").arg(CERTIFICATE).words("--roots").arg(OLD_ROOT);
+    let remedy =
+        Remedy::new().command("Write the old trust anchor of a running proxy to a file", anchor.to_file(OLD_ROOT));
     // Helm and other tools write no such Secret.
-    let is_stored = upgrade::managed_by(ctx).installer == Some(Installer::Cli)
-        && !ctx.is_absent_for_steps::<Secret>(STORED_VALUES);
+    let is_stored =
+        upgrade::managed_by(ctx).installer == Some(Installer::Cli) && !ctx.is_absent_for_steps::<Secret>(STORED_VALUES);
     let remedy = match is_stored && !is_external {
         true => remedy.command(
             "Write the old issuer and its key to files, from the values that the installation stores",
             Command::lines(upgrade::stored_issuer_to_files(ctx, CERTIFICATE, KEY)).whole(),
         ),
-        false => {
-            remedy.note(format!("Take the old issuer and its key from a backup, as {CERTIFICATE} and {KEY}"))
-        }
+        false => remedy.note(format!("Take the old issuer and its key from a backup, as {CERTIFICATE} and {KEY}")),
     };
     let remedy = remedy.command(
         "Check that this issuer is under the old anchor. If the command prints an error, take both files from a \
@@ -90,10 +84,8 @@ pub(super) fn kept(ctx: &Context<'_>) -> Remedy {
         let act = "Put both trust anchors and the old issuer in place: every running proxy trusts it";
         upgrade::step(ctx, remedy, StepKind::Command, act, both)
     };
-    let remedy = remedy::restart_trusted_control_plane(ctx, remedy).command(
-        "Delete the files with the key",
-        program("rm").words("-f").arg(upgrade::OVERRIDES_FILE).arg(KEY),
-    );
+    let remedy = remedy::restart_trusted_control_plane(ctx, remedy)
+        .command("Delete the files with the key", program("rm").words("-f").arg(upgrade::OVERRIDES_FILE).arg(KEY));
     remedy::restart_meshed(ctx, remedy).run(
         StepKind::Note,
         "Then replace the issuer and remove the old anchor, one step at a time",

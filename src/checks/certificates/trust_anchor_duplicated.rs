@@ -9,9 +9,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = bundles(ctx)?;
     let in_force = bundles.iter().find(|bundle| bundle.in_force);
     // A bundle with the same anchors adds nothing.
-    let differ = |bundle: &&Bundle| {
-        bundle.in_force || in_force.is_none_or(|in_force| in_force.anchors != bundle.anchors)
-    };
+    let differ =
+        |bundle: &&Bundle| bundle.in_force || in_force.is_none_or(|in_force| in_force.anchors != bundle.anchors);
     Ok(bundles.iter().filter(differ).filter_map(|bundle| finding(ctx, bundle)).collect())
 }
 
@@ -28,12 +27,7 @@ fn finding(ctx: &Context<'_>, bundle: &Bundle) -> Option<Finding> {
         twice.map(|(certificate, times)| format!("{}: {times} times", certificate.summary())).collect();
     let steps = Remedy::new();
     let steps = remedy::read_bundle_once(ctx, steps, "Write the bundle to a file, with each anchor once");
-    let steps = remedy::put_bundle(
-        ctx,
-        steps,
-        "With the next change of the anchors, put it in place",
-        remedy::EDITED,
-    );
+    let steps = remedy::put_bundle(ctx, steps, "With the next change of the anchors, put it in place", remedy::EDITED);
     (!said.is_empty()).then(|| {
         ctx.finding(
             bundle.subject.clone(),

@@ -72,10 +72,8 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Anc
         AnchorUse::OneOfSeveral | AnchorUse::Unused if validity == Validity::NotYet => {
             steps.note("Wait until it is valid, or remove it from the bundle until then")
         }
-        AnchorUse::OneOfSeveral | AnchorUse::Unused => {
-            stranded::later(ctx, "trust-anchor-expired", Severity::Warning)
-                .unwrap_or_else(|| remedy::take_out_anchor(ctx, steps, anchor))
-        }
+        AnchorUse::OneOfSeveral | AnchorUse::Unused => stranded::later(ctx, "trust-anchor-expired", Severity::Warning)
+            .unwrap_or_else(|| remedy::take_out_anchor(ctx, steps, anchor)),
     };
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
     // An unused anchor breaks only `linkerd check`.

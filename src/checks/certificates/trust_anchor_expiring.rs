@@ -54,21 +54,19 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: AnchorUse, soon: Expiry
             "the trust anchor of the mesh",
             "then no new proxy becomes ready, and running proxies lose their connections within 24 hours",
         ),
-        AnchorUse::OneOfSeveral | AnchorUse::Unused => (
-            "a trust anchor in the bundle",
-            "the issuer does not depend on it, but `linkerd check` fails from then on",
-        ),
+        AnchorUse::OneOfSeveral | AnchorUse::Unused => {
+            ("a trust anchor in the bundle", "the issuer does not depend on it, but `linkerd check` fails from then on")
+        }
     };
     let steps = || match role {
         AnchorUse::Unknown | AnchorUse::Only => rotation(ctx, Remedy::new(), anchor),
         AnchorUse::OneOfSeveral | AnchorUse::Unused => remedy::take_out_anchor(ctx, Remedy::new(), anchor),
     };
-    let sooner =
-        issuer(ctx).ok().filter(|issuer| role == AnchorUse::Only && is_due_first(ctx, issuer, anchor));
+    let sooner = issuer(ctx).ok().filter(|issuer| role == AnchorUse::Only && is_due_first(ctx, issuer, anchor));
     let before = sooner.as_ref().map(|issuer| expiry(ctx, [issuer.certificate()]));
     let before = before.map(|when| format!(", and the issuer under it {when}")).unwrap_or_default();
-    let message = soon
-        .message(ctx, what, [anchor.certificate], |when| format!("{what} expires {when}{before}: {comes}"));
+    let message =
+        soon.message(ctx, what, [anchor.certificate], |when| format!("{what} expires {when}{before}: {comes}"));
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
     let finding = ctx
         .finding(anchor.subject(), message)

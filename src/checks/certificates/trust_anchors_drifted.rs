@@ -38,10 +38,7 @@ pub(super) fn drift(ctx: &Context<'_>) -> Result<Option<Drift>, Unjudged> {
     if values.bool("identity.externalCA") == Some(true) {
         return Err(Unjudged::not_applicable("a tool other than the chart writes the trust anchors"));
     }
-    let next = values
-        .text("identityTrustAnchorsPEM")
-        .map(|pem| from_restored_bundle(pem.trim()))
-        .and_then(Result::ok);
+    let next = values.text("identityTrustAnchorsPEM").map(|pem| from_restored_bundle(pem.trim())).and_then(Result::ok);
     let (Some(in_force), Some(next)) = (bundles.iter().find(|bundle| bundle.in_force), next) else {
         return Ok(None);
     };

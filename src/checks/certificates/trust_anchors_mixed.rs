@@ -39,8 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         true => format!("{holds} after the certificates"),
         false => format!("{holds}, and after it {}", summaries.join(", ")),
     };
-    let steps =
-        remedy::read_bundle_once(ctx, Remedy::new(), "Write the certificates of the bundle to a file");
+    let steps = remedy::read_bundle_once(ctx, Remedy::new(), "Write the certificates of the bundle to a file");
     let steps = remedy::put_bundle(ctx, steps, "Put this bundle in place", remedy::EDITED);
     let steps = match is_key {
         true => steps.run(

@@ -12,8 +12,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let namespaces = ctx.partial_list::<Namespace>();
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
-    let is_written =
-        roots.is_some_and(|roots| roots.data.get(BUNDLE).is_some_and(|pem| !pem.trim().is_empty()));
+    let is_written = roots.is_some_and(|roots| roots.data.get(BUNDLE).is_some_and(|pem| !pem.trim().is_empty()));
     let home = ctx.namespaces().control_plane.as_str();
     let own = namespaces?.iter().find(|namespace| namespace.metadata.name == home);
     let omitted = own.and_then(|own| omitted(ctx, bundle, &own.metadata.labels));
@@ -28,11 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let finding = finding
         .severity(severity)
-        .evidence(Evidence::field(
-            format!("ConfigMap {home}/{TRUST_ROOTS}"),
-            format!("data[{BUNDLE}]"),
-            state,
-        ))
+        .evidence(Evidence::field(format!("ConfigMap {home}/{TRUST_ROOTS}"), format!("data[{BUNDLE}]"), state))
         .tie(identity_deployment(ctx));
     Ok(finding.into())
 }
@@ -59,8 +54,7 @@ fn wrong_key(ctx: &Context<'_>, bundle: &TrustBundle) -> Option<Finding> {
             .to_owned(),
     };
     let patch = kubectl().words("patch bundles.trust.cert-manager.io").operand(&bundle.metadata.name);
-    let patch =
-        patch.words("--type merge -p").arg(r#"{"spec":{"target":{"configMap":{"key":"ca-bundle.crt"}}}}"#);
+    let patch = patch.words("--type merge -p").arg(r#"{"spec":{"target":{"configMap":{"key":"ca-bundle.crt"}}}}"#);
     let finding = about(ctx, bundle, message).parameter("key").evidence(field(
         bundle,
         "spec.target.configMap.key",
@@ -89,10 +83,11 @@ fn omitted(ctx: &Context<'_>, bundle: &TrustBundle, labels: &Texts) -> Option<Fi
         Some(pairs) => Remedy::new().run(
             StepKind::Command,
             "Give the namespace the labels that the Bundle selects by (also in its source manifest)",
-            pairs.into_iter().fold(
-                kubectl().words("label --overwrite namespace").operand(home),
-                |call, (key, value)| call.arg(format!("{key}={value}")),
-            ),
+            pairs
+                .into_iter()
+                .fold(kubectl().words("label --overwrite namespace").operand(home), |call, (key, value)| {
+                    call.arg(format!("{key}={value}"))
+                }),
         ),
         None => Remedy::new().run(
             StepKind::Command,
@@ -132,22 +127,20 @@ fn not_synced(ctx: &Context<'_>, bundle: &TrustBundle, is_written: bool) -> Opti
         }
     }
     .to_owned();
-    let elsewhere =
-        (synced.reason == "SourceNotFound").then(|| elsewhere(ctx, bundle, &synced.message)).flatten();
+    let elsewhere = (synced.reason == "SourceNotFound").then(|| elsewhere(ctx, bundle, &synced.message)).flatten();
     let describe = kubectl().words("describe bundles.trust.cert-manager.io").operand(&bundle.metadata.name);
     let remedy = Remedy::new().command("Read the conditions and events of the Bundle", describe);
     let remedy = match (synced.reason.as_str(), elsewhere) {
-        ("SourceNotFound", Some(certificate)) => remedy.note(
-            format!(
+        ("SourceNotFound", Some(certificate)) => remedy
+            .note(format!(
                 "Set app.trust.namespace in the chart of trust-manager to {}: it reads sources only there (by default \
                  in cert-manager)",
                 certificate.metadata.namespace
+            ))
+            .step(
+                StepKind::Note,
+                "Or create the Secret with the root certificate in the namespace of trust-manager's sources",
             ),
-        )
-        .step(
-            StepKind::Note,
-            "Or create the Secret with the root certificate in the namespace of trust-manager's sources",
-        ),
         ("SourceNotFound", None) => remedy.note(
             "Create the missing source in the namespace of trust-manager's sources, by default cert-manager, or \
              correct its name or key in the Bundle",

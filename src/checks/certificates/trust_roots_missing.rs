@@ -67,9 +67,7 @@ fn damaged(ctx: &Context<'_>, damage: PemDamage, read: bool) -> Finding {
             "two trust anchors are on one line: identity ignores both, and new proxies trust only the first of the two"
         }
         (_, true) => "some trust anchors are unreadable: identity and new proxies ignore them",
-        (_, false) => {
-            "the trust anchors are unreadable: identity does not start with them, and neither does any proxy"
-        }
+        (_, false) => "the trust anchors are unreadable: identity does not start with them, and neither does any proxy",
     };
     let namespace = ctx.namespaces().control_plane.as_str();
     let steps = remedy::restored_bundle(ctx, Remedy::new(), damage);
@@ -78,11 +76,7 @@ fn damaged(ctx: &Context<'_>, damage: PemDamage, read: bool) -> Finding {
     let steps = if damage == PemDamage::Joined { remedy::restart_meshed(ctx, steps) } else { steps };
     ctx.finding(Subject::object("ConfigMap", namespace, TRUST_ROOTS), message)
         .parameter("damaged")
-        .evidence(Evidence::field(
-            format!("ConfigMap {namespace}/{TRUST_ROOTS}"),
-            IN_FORCE,
-            damage.describe(),
-        ))
+        .evidence(Evidence::field(format!("ConfigMap {namespace}/{TRUST_ROOTS}"), IN_FORCE, damage.describe()))
         .remedy(steps)
         .tie(identity_deployment(ctx))
 }

@@ -30,9 +30,8 @@ fn one(ctx: &Context<'_>, pair: &Serving<'_>) -> Result<Option<Finding>, Missing
     let trusted = pair.server.trusted(ctx, webhook)?;
     let name = format!("{}.{}.svc", service.name, service.namespace);
     let bundle = webhook.client_config.ca_bundle.as_str();
-    let refusal = refusal(&pair.served, (bundle, &trusted), &name).map_err(|message| {
-        ctx.missing(pair.server.secret_item(), Why::Malformed { message }, "its certificate")
-    })?;
+    let refusal = refusal(&pair.served, (bundle, &trusted), &name)
+        .map_err(|message| ctx.missing(pair.server.secret_item(), Why::Malformed { message }, "its certificate"))?;
     Ok(refusal.map(|refusal| finding(ctx, pair, configuration, webhook, refusal, &trusted)))
 }
 
@@ -45,20 +44,13 @@ fn finding(
     trusted: &[Certificate],
 ) -> Finding {
     let why = match refusal {
-        Refusal::WrongName => {
-            "the certificate of a validating webhook is not valid for the name of its Service"
-        }
-        Refusal::WrongPurpose => {
-            "the certificate of a validating webhook has extended key usages without TLS server"
-        }
+        Refusal::WrongName => "the certificate of a validating webhook is not valid for the name of its Service",
+        Refusal::WrongPurpose => "the certificate of a validating webhook has extended key usages without TLS server",
         Refusal::NoBundle => "a validating webhook has no caBundle, so its certificate is not trusted",
         Refusal::NoCertificate => "the caBundle of a validating webhook holds no certificate",
-        Refusal::NotTrusted => {
-            "the caBundle of a validating webhook does not verify the certificate that it serves"
-        }
+        Refusal::NotTrusted => "the caBundle of a validating webhook does not verify the certificate that it serves",
     };
-    let message =
-        format!("{why}: the API server does not connect to it, and {}", pair.server.effect(Some(webhook)));
+    let message = format!("{why}: the API server does not connect to it, and {}", pair.server.effect(Some(webhook)));
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
     let sides = (&configuration.metadata, trusted);

@@ -72,15 +72,13 @@ fn finding(
         ctx.finding(pair.server.secret_subject(ctx), message).fails_rows([pair.server.valid]).remedy(remedy);
     if !own.is_empty() {
         let object = format!("Secret {namespace}/{}", pair.server.secret_name());
-        let moments =
-            own.iter().flat_map(|own| moments::of_certificate(&object, "data: certificate", own, ctx.now()));
+        let moments = own.iter().flat_map(|own| moments::of_certificate(&object, "data: certificate", own, ctx.now()));
         finding = finding.timeline(moments);
         finding = finding.evidence(Evidence::field(object, "data: certificate", list(&own)));
     }
     if let (false, Some((configuration, _))) = (theirs.is_empty(), webhook) {
         let object = format!("{} {}", pair.server.kind(), configuration.metadata.name);
-        finding =
-            finding.evidence(Evidence::field(object, "webhooks[].clientConfig.caBundle", list(&theirs)));
+        finding = finding.evidence(Evidence::field(object, "webhooks[].clientConfig.caBundle", list(&theirs)));
     }
     Some(pair.server.tied(ctx, finding))
 }

@@ -30,8 +30,7 @@ fn left_over(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     let remedy = Remedy::new();
     let remedy = align_ca_step(ctx, remedy, pair.server.values, pair.server.name);
     let finding = ctx.finding(pair.server.secret_subject(ctx), message).severity(Severity::Info);
-    let finding =
-        finding.rows_as(Severity::Warning).fails_rows([pair.server.sixty_days]).parameter("left-over");
+    let finding = finding.rows_as(Severity::Warning).fails_rows([pair.server.sixty_days]).parameter("left-over");
     Some(finding.explains_nothing().evidence(quoted(ctx, pair, &ended)).remedy(remedy))
 }
 
@@ -89,8 +88,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         .evidence(quoted(ctx, pair, &ending))
         .fails_rows([pair.server.sixty_days])
         .remedy(remedy);
-    let finding =
-        if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
+    let finding = if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
     // An overdue renewal counts whatever the expiry date.
     Some(match (tool, soon) {
         (Some((_, true)), ExpiryWindow::AsSet) => soon.graded(finding.likely()),

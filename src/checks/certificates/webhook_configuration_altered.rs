@@ -56,8 +56,7 @@ fn unread(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfigurati
         rest, but `linkerd check` cannot read it";
     let finding = ctx.finding(Subject::object(server.kind(), "", name), message).severity(Severity::Info);
     let finding = finding.rows_as(Severity::Error).fails_rows([server.valid]).parameter("bundle");
-    let seen =
-        Evidence::field(format!("{} {name}", server.kind()), "webhooks[].clientConfig.caBundle", error);
+    let seen = Evidence::field(format!("{} {name}", server.kind()), "webhooks[].clientConfig.caBundle", error);
     let remedy = upgrade::reapply(ctx, Remedy::new(), "Have it written again");
     Some(finding.explains_nothing().evidence(seen).remedy(remedy))
 }
@@ -67,9 +66,7 @@ fn finding(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfigurat
     let names: Vec<&str> = configuration.webhooks.iter().map(|webhook| webhook.name.as_str()).collect();
     let (severity, message, said) = if names.is_empty() {
         let message = match server.name {
-            "proxy-injector" => {
-                "the configuration of the injector's webhook holds no webhook: new pods get no proxy"
-            }
+            "proxy-injector" => "the configuration of the injector's webhook holds no webhook: new pods get no proxy",
             _ => {
                 "the configuration of a validating webhook holds no webhook: the resources it should \
                     validate are accepted unchecked"
@@ -105,8 +102,7 @@ fn without_others(server: &Server, configuration: &WebhookConfiguration) -> Reme
         .rev()
         .flat_map(|(at, webhook)| {
             let path = format!("/webhooks/{at}");
-            let test =
-                serde_json::json!({"op": "test", "path": format!("{path}/name"), "value": webhook.name});
+            let test = serde_json::json!({"op": "test", "path": format!("{path}/name"), "value": webhook.name});
             [test, serde_json::json!({"op": "remove", "path": path})]
         })
         .collect();

@@ -32,8 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                         Linkerd's commands cannot read: the webhook serves the certificate anyway, but \
                         `linkerd check` fails";
                     let finding = finding(ctx, server, message, seen);
-                    findings
-                        .push(finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing());
+                    findings.push(finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing());
                 } else {
                     let message = "the Secret with the certificate of a webhook holds none that Linkerd \
                         can read: the webhook has no certificate to serve when it starts";
@@ -75,9 +74,7 @@ fn written_again(ctx: &Context<'_>, server: &Server) -> Remedy {
             );
         }
         Some(true) => "Reapply the control plane, which writes the Secret",
-        None => {
-            "Reapply the control plane, which writes the Secret (in cert-manager, if externalSecret is set)"
-        }
+        None => "Reapply the control plane, which writes the Secret (in cert-manager, if externalSecret is set)",
     };
     upgrade::reapply(ctx, Remedy::new(), act)
 }
@@ -86,10 +83,7 @@ fn finding(ctx: &Context<'_>, server: &Server, message: &str, seen: Evidence) ->
     let namespace = &ctx.namespaces().control_plane;
     let remedy = written_again(ctx, server).command(
         "Restart the workload that serves it",
-        kubectl()
-            .namespace(namespace)
-            .words("rollout restart")
-            .arg(format!("deployment/{}", server.deployment)),
+        kubectl().namespace(namespace).words("rollout restart").arg(format!("deployment/{}", server.deployment)),
     );
     let finding = ctx
         .finding(server.secret_subject(ctx), message)

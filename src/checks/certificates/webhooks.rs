@@ -7,8 +7,7 @@ use crate::checks::prelude::*;
 use crate::checks::serving::served;
 use crate::item;
 use crate::objects::{
-    KindOf, Listed, MutatingWebhookConfiguration, Secret, ValidatingWebhookConfiguration, Webhook,
-    WebhookConfiguration,
+    KindOf, Listed, MutatingWebhookConfiguration, Secret, ValidatingWebhookConfiguration, Webhook, WebhookConfiguration,
 };
 
 /// One of Linkerd's webhooks.
@@ -93,10 +92,7 @@ impl Server {
     ///
     /// # Errors
     /// Configurations are unavailable or incomplete, and its own is not among those listed.
-    pub(super) fn configuration<'a>(
-        &self,
-        ctx: &Context<'a>,
-    ) -> Result<Option<&'a WebhookConfiguration>, Missing> {
+    pub(super) fn configuration<'a>(&self, ctx: &Context<'a>) -> Result<Option<&'a WebhookConfiguration>, Missing> {
         let name = format!("linkerd-{}-webhook-config", self.name);
         let is_it = |configuration: &&WebhookConfiguration| configuration.metadata.name == name;
         match ctx.seen_of(self.list)?.iter().find(is_it) {
@@ -124,9 +120,7 @@ impl Server {
             ("proxy-injector", true) => "the webhook fails open, so new pods start outside the mesh",
             ("proxy-injector", false) => "the webhook fails closed, so no pod is created",
             ("sp-validator", true) => "the webhook fails open, so ServiceProfiles are accepted unchecked",
-            ("sp-validator", false) => {
-                "the webhook fails closed, so no ServiceProfile can be created or changed"
-            }
+            ("sp-validator", false) => "the webhook fails closed, so no ServiceProfile can be created or changed",
             (_, true) => "the webhook fails open, so policy resources are accepted unchecked",
             (_, false) => "the webhook fails closed, so no policy resource can be created or changed",
         }
@@ -135,13 +129,8 @@ impl Server {
     /// Adds the correlation key of a finding about it and its consequences.
     pub(super) fn tied(&self, ctx: &Context<'_>, finding: Finding) -> Finding {
         let namespace = ctx.namespaces().control_plane.clone();
-        let finding =
-            finding.tie(Tie::Workload("Deployment".to_owned(), namespace, self.deployment.to_owned()));
-        if self.name == "proxy-injector" {
-            finding.tie(crate::checks::serving::silent_injector())
-        } else {
-            finding
-        }
+        let finding = finding.tie(Tie::Workload("Deployment".to_owned(), namespace, self.deployment.to_owned()));
+        if self.name == "proxy-injector" { finding.tie(crate::checks::serving::silent_injector()) } else { finding }
     }
 
     /// The certificates that the API server verifies it with.
@@ -169,10 +158,7 @@ pub(super) struct Serving<'a> {
 ///
 /// # Errors
 /// None exists, or none is available.
-pub(super) fn serving<'a>(
-    ctx: &Context<'a>,
-    servers: &'static [Server],
-) -> Result<Vec<Serving<'a>>, Unjudged> {
+pub(super) fn serving<'a>(ctx: &Context<'a>, servers: &'static [Server]) -> Result<Vec<Serving<'a>>, Unjudged> {
     let mut found = Vec::new();
     let mut missing = Vec::new();
     for server in servers {

@@ -73,10 +73,7 @@ mod tests {
         let is = |chart: &str, release: Option<&str>| Ok((chart.to_owned(), release.map(str::to_owned)));
         assert_eq!(named("linkerd-viz"), is("linkerd-viz", None));
         assert_eq!(named("cni@2025.10.7"), is("linkerd2-cni", Some("edge-25.10.7")));
-        assert_eq!(
-            named("linkerd-edge/linkerd-control-plane@2.19"),
-            is("linkerd-control-plane", Some("edge-25.10.7"))
-        );
+        assert_eq!(named("linkerd-edge/linkerd-control-plane@2.19"), is("linkerd-control-plane", Some("edge-25.10.7")));
         assert_eq!(named("control-plane@edge-26.5.5"), is("linkerd-control-plane", Some("edge-26.5.5")));
         assert_eq!(named("viz@30.12.11"), is("linkerd-viz", Some("stable-2.14.10")));
         let error = named("linkerd-vis").expect_err("no chart");

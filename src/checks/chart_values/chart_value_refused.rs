@@ -54,8 +54,7 @@ fn finding(
     if !rule.when.iter().all(|(value, found)| holds(ctx, given, &path(value), *found, rule)) {
         return None;
     }
-    let told: Vec<String> =
-        rule.when.keys().map(|value| path(value)).filter(|path| given.at(path).is_some()).collect();
+    let told: Vec<String> = rule.when.keys().map(|value| path(value)).filter(|path| given.at(path).is_some()).collect();
     let limits = rule.when.iter().filter(|(_, found)| **found == Found::Above);
     let limits = limits.filter_map(|(value, _)| Some(limit(given, rule, &path(value))?.0));
     let told: Vec<String> = told.into_iter().chain(limits).collect();
@@ -135,9 +134,9 @@ fn holds(ctx: &Context<'_>, given: &ValuesInput, path: &str, found: Found, rule:
             .is_some_and(|value| !value.as_str().is_some_and(|text| is_known(rule, text))),
         Found::Zero => value.is_some_and(|value| value.as_i64() == Some(0) || value.as_str() == Some("0")),
         Found::Low => value.and_then(text_of).is_some_and(|text| low_memory(&text).is_some()),
-        Found::Unreleased => value.and_then(Value::as_str).is_some_and(|text| {
-            text.parse().is_ok_and(|version| ctx.knowledge.releases().is_never_released(&version))
-        }),
+        Found::Unreleased => value
+            .and_then(Value::as_str)
+            .is_some_and(|text| text.parse().is_ok_and(|version| ctx.knowledge.releases().is_never_released(&version))),
         Found::Kept => value != Some(&Value::Bool(false)),
         Found::Above => amount(value)
             .zip(limit(given, rule, path))

@@ -22,8 +22,7 @@ fn of_file<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'a>, file: &ValuesFile) -> V
         if file.is_written_for_others() && is_put_in(leaf.value) {
             continue;
         }
-        let in_config =
-            typed.get(leaf.path().as_str()).and_then(|wanted| text_for_number(*wanted, leaf.value));
+        let in_config = typed.get(leaf.path().as_str()).and_then(|wanted| text_for_number(*wanted, leaf.value));
         let unfit = in_config.map(|wanted| (leaf.path(), wanted)).or_else(|| unfit(of, &leaf));
         let Some((path, wanted)) = unfit else { continue };
         // A parent of a value is a map.
@@ -128,9 +127,7 @@ fn unfit(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<(String, &'static str
         (Wanted::Kind(ValueKind::Boolean), value) => value.is_bool(),
         (Wanted::Kind(ValueKind::Integer | ValueKind::Number), Value::Number(_)) => true,
         // A template prints it unchanged.
-        (Wanted::Kind(ValueKind::Integer | ValueKind::Number), Value::String(text)) => {
-            text.parse::<f64>().is_ok()
-        }
+        (Wanted::Kind(ValueKind::Integer | ValueKind::Number), Value::String(text)) => text.parse::<f64>().is_ok(),
         (Wanted::Kind(ValueKind::Integer | ValueKind::Number), _) => false,
         (Wanted::Kind(ValueKind::Text), value) => !value.is_mapping() && !value.is_sequence(),
         (Wanted::Kind(ValueKind::List), value) => value.is_sequence(),

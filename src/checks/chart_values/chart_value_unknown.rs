@@ -118,10 +118,7 @@ fn message_and_step(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<(String, S
             format!("remove {path}, or look up the correct name with helm show values"),
         )),
         Known::Never(Some(meant)) => Some((
-            format!(
-                "no release of the chart since 2.12 has {path}: it has no effect. Did you mean {}?",
-                meant.path
-            ),
+            format!("no release of the chart since 2.12 has {path}: it has no effect. Did you mean {}?", meant.path),
             format!("replace {path} with {}, or remove it", meant.path),
         )),
     }
@@ -146,14 +143,12 @@ fn action(typed: &BTreeMap<&str, ChartType>, of: &ValuesOrigin<'_>, leaf: &Leaf<
 fn dotted(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<String> {
     let at = leaf.names.iter().position(|name| name.contains('.'))?;
     let above = leaf.names[..at].join(".");
-    let inside_open =
-        at > 0 && matches!(of.chart.known(&format!("{above}.x"), Some(of.edge)), Known::Taken(_));
+    let inside_open = at > 0 && matches!(of.chart.known(&format!("{above}.x"), Some(of.edge)), Known::Taken(_));
     (!inside_open).then(|| leaf.path())
 }
 
 fn removed_value(ctx: &Context<'_>, of: &ValuesOrigin<'_>, last: crate::version::EdgeTag) -> Finding {
-    let message =
-        format!("release {} has no chart {}: {last} was the last release with one", of.release, of.name);
+    let message = format!("release {} has no chart {}: {last} was the last release with one", of.release, of.name);
     let finding = ctx.finding(of.subject(), message).severity(Severity::Warning).evidence(of.seen.clone());
     ValuesOrigin::with_edits(finding, format!("remove {} from your installation", of.name), Vec::new())
 }

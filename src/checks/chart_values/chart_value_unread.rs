@@ -17,8 +17,7 @@ fn of_file<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'a>, file: &ValuesFile) -> V
         if !value.is_unread(Some(of.edge)) || holds_for_others(file, &leaf) || file.is_shared(&path) {
             continue;
         }
-        let message =
-            format!("no template of the chart of {} reads {path}: the value has no effect", of.release);
+        let message = format!("no template of the chart of {} reads {path}: the value has no effect", of.release);
         let finding = of.finding(ctx, (file, &leaf.place()), leaf.describe(), message);
         let act = format!("set the value of each component instead of {path}, or remove it");
         findings.push(ValuesOrigin::with_step(finding, act, BEFORE));
@@ -31,8 +30,7 @@ fn holds_for_others(file: &ValuesFile, leaf: &Leaf<'_>) -> bool {
     let outer = leaf.names[0];
     let Some(value) = file.at(outer) else { return false };
     let others = file.leaves().into_iter().filter(|other| other.names[0] != outer);
-    let mut maps = others.flat_map(|other| {
-        (1..=other.names.len()).map(move |count| other.names[..count].join(".")).collect::<Vec<_>>()
-    });
+    let mut maps = others
+        .flat_map(|other| (1..=other.names.len()).map(move |count| other.names[..count].join(".")).collect::<Vec<_>>());
     maps.any(|path| file.at(&path) == Some(value)) && file.text.contains('&')
 }

@@ -104,9 +104,7 @@ impl<'a> ValuesOrigin<'a> {
             (Some(release), _) => (release.clone(), release_evidence(given, release)),
             (None, Some(upgrade)) => (upgrade.to.clone(), upgrade.evidence()),
             (None, None) => installed(ctx)?.ok_or_else(|| {
-                Unjudged::not_applicable(
-                    "no control plane is installed, and the release of the chart is not given",
-                )
+                Unjudged::not_applicable("no control plane is installed, and the release of the chart is not given")
             })?,
         };
         let by = given.by.as_ref().map(|(object, _)| object.as_str());
@@ -122,8 +120,7 @@ impl<'a> ValuesOrigin<'a> {
         let charts = ctx.knowledge.charts();
         let unknown = || {
             let (first, through) = charts.range();
-            let message =
-                format!("chart values are known from {first} to {through}, but this chart is of {release}");
+            let message = format!("chart values are known from {first} to {through}, but this chart is of {release}");
             Missing::part(
                 Request::new(Item::List(Kind::Deployment)),
                 Why::NotJudged { message },
@@ -140,13 +137,7 @@ impl<'a> ValuesOrigin<'a> {
     }
 
     /// A finding about a value, with its location.
-    fn finding(
-        &self,
-        ctx: &Context<'a>,
-        place: (&ValuesFile, &str),
-        said: String,
-        message: String,
-    ) -> Finding {
+    fn finding(&self, ctx: &Context<'a>, place: (&ValuesFile, &str), said: String, message: String) -> Finding {
         let (file, path) = place;
         ctx.finding(self.subject(), message)
             .parameter(path)
@@ -190,10 +181,7 @@ fn stored_values<'a>(ctx: &Context<'a>) -> Result<(ValuesOrigin<'a>, Values), Un
 
 /// The object and path of a value in `linkerd-config`.
 fn kept_at(ctx: &Context<'_>, leaf: &Leaf<'_>) -> (String, String) {
-    (
-        format!("ConfigMap {}/{CONFIG}", ctx.namespaces().control_plane),
-        format!("data.values: {}", leaf.place()),
-    )
+    (format!("ConfigMap {}/{CONFIG}", ctx.namespaces().control_plane), format!("data.values: {}", leaf.place()))
 }
 
 /// Whether another tool replaces a string before the chart reads it: Flux and envsubst `${NAME}`, Argo CD `$NAME`,
@@ -201,8 +189,7 @@ fn kept_at(ctx: &Context<'_>, leaf: &Leaf<'_>) -> (String, String) {
 /// `@NAME@`, `__NAME__`, `#{NAME}` and `%{NAME}`.
 pub(super) fn is_put_in(value: &serde_yaml::Value) -> bool {
     let marked = |text: &str| {
-        let is_within =
-            |mark: &str| text.len() > 2 * mark.len() && text.starts_with(mark) && text.ends_with(mark);
+        let is_within = |mark: &str| text.len() > 2 * mark.len() && text.starts_with(mark) && text.ends_with(mark);
         ["${", "$(", "#{", "%{", "{{", "[["].iter().any(|mark| text.contains(mark))
             || text.strip_prefix('$').is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
             || is_within("@")

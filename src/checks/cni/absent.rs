@@ -215,9 +215,7 @@ pub(super) fn leave_entries_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let managed_by = cilium(ctx).map(|config| ManagedBy::from_metadata(&config.metadata)).unwrap_or_default();
     let values = [ChartValue::new("cni.exclusive", "false")];
     let remedy = match (managed_by.in_git(), managed_by.release()) {
-        (Some(in_git), _) => {
-            remedy.step(StepKind::ChartValue, format!("{words} (cni.exclusive=false); {in_git}"))
-        }
+        (Some(in_git), _) => remedy.step(StepKind::ChartValue, format!("{words} (cni.exclusive=false); {in_git}")),
         (None, Some(release)) => remedy.run(
             StepKind::ChartValue,
             words,
@@ -236,8 +234,7 @@ pub(super) fn leave_entries_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
             )
         }
     };
-    let rollout =
-        |verb: &'static str| kubectl().words("-n kube-system").words(verb).words("daemonset/cilium");
+    let rollout = |verb: &'static str| kubectl().words("-n kube-system").words(verb).words("daemonset/cilium");
     remedy.command(
         "Restart Cilium's agents, which read it when they start",
         Command::lines([rollout("rollout restart"), rollout("rollout status")]).whole(),

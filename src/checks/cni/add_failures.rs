@@ -39,9 +39,7 @@ pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<&'a [AddFailure<'a>]
     let adds: &'a Vec<_> = ctx.get_or_build(&ctx.joins.refused.owned, |ctx| {
         let mut adds = adds_among(ctx, (events, &journals), ctx.owners());
         let own = ctx.namespaces();
-        adds.retain(|add| {
-            ctx.judges(&add.namespace) || add.namespace == own.control_plane || add.namespace == own.cni
-        });
+        adds.retain(|add| ctx.judges(&add.namespace) || add.namespace == own.control_plane || add.namespace == own.cni);
         adds
     });
     Ok(adds)
@@ -56,9 +54,8 @@ pub(super) fn hinted_add_failures<'a>(ctx: &Context<'a>) -> &'a [AddFailure<'a>]
 
 /// The same, including journals: cards name `node-files` and `logs`.
 pub(super) fn reported_add_failures<'a>(ctx: &Context<'a>) -> &'a [AddFailure<'a>] {
-    let build = |ctx: &Context<'a>| {
-        adds_among(ctx, (ctx.optional_list::<Event>(), &logs::journals(ctx)), &Owners::default())
-    };
+    let build =
+        |ctx: &Context<'a>| adds_among(ctx, (ctx.optional_list::<Event>(), &logs::journals(ctx)), &Owners::default());
     let adds: &'a Vec<_> = ctx.get_or_build(&ctx.joins.refused.reported, build);
     adds
 }
@@ -101,16 +98,13 @@ pub(super) fn quoted(adds: &[&AddFailure<'_>]) -> Vec<Evidence> {
 
 /// A finding about one failed pod.
 pub(super) fn refused(ctx: &Context<'_>, add: &AddFailure<'_>, message: impl Into<String>) -> Finding {
-    let mut finding =
-        ctx.finding(add.owner.subject(vec![add.pod.to_string()]), message).evidence(add.evidence());
+    let mut finding = ctx.finding(add.owner.subject(vec![add.pod.to_string()]), message).evidence(add.evidence());
     if let Some(signature) = add.signature {
         finding = finding.tie(everywhere(&signature.id)).tie(on_node(&signature.id, add.node));
     }
     if let Some((said, signature)) = add.detail {
-        finding = finding
-            .evidence(said.evidence())
-            .tie(everywhere(&signature.id))
-            .tie(on_node(&signature.id, add.node));
+        finding =
+            finding.evidence(said.evidence()).tie(everywhere(&signature.id)).tie(on_node(&signature.id, add.node));
     }
     if add.waits {
         return finding;

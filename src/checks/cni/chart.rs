@@ -59,8 +59,7 @@ pub(super) fn set(
     }
     if let Some(in_git) = managed_by.in_git() {
         let with = if values.is_empty() { String::new() } else { format!(" ({})", listed(values)) };
-        let remedy =
-            remedy.step(StepKind::ChartValue, format!("{words}{with}; {in_git}")).settings(settings(values));
+        let remedy = remedy.step(StepKind::ChartValue, format!("{words}{with}; {in_git}")).settings(settings(values));
         return match managed_by.gitops {
             Some(owner) => synced(remedy, owner),
             None => remedy,
@@ -81,21 +80,17 @@ pub(super) fn set(
         Some(Installer::Release(release)) => match own_chart(ctx, release) {
             Some(own) => {
                 let set = format!(" ({})", listed(values));
-                remedy
-                    .step(StepKind::ChartValue, own.set_text(&words, CHART, &set))
-                    .settings(settings(values))
+                remedy.step(StepKind::ChartValue, own.set_text(&words, CHART, &set)).settings(settings(values))
             }
-            None => remedy
-                .run(StepKind::ChartValue, words, by_helm(ctx, release, chart, values))
-                .chart(settings(values)),
+            None => {
+                remedy.run(StepKind::ChartValue, words, by_helm(ctx, release, chart, values)).chart(settings(values))
+            }
         },
         Some(Installer::Chart) => remedy
             .step(
                 StepKind::ChartValue,
                 match values {
-                    [] => format!(
-                        "{words}. Render the chart {CHART} with the same tool as before, and apply it"
-                    ),
+                    [] => format!("{words}. Render the chart {CHART} with the same tool as before, and apply it"),
                     some => format!(
                         "{words}. Add {} to the values of the chart {CHART}, render it and apply it",
                         listed(some)
@@ -117,8 +112,7 @@ pub(in crate::checks) fn onto(
     release: &LinkerdVersion,
 ) -> Remedy {
     let chart = release.edge().map(|edge| format!("20{}.{}.{}", edge.year, edge.month, edge.number));
-    let words =
-        format!("Upgrade linkerd-cni to {version}, and wait until its DaemonSet is ready on every node");
+    let words = format!("Upgrade linkerd-cni to {version}, and wait until its DaemonSet is ready on every node");
     // The default of the mode changes with releases of the chart.
     let mode = carried(ctx, &target(ctx)).into_iter().find(|value| value.key == MODE);
     let values: Vec<ChartValue> = std::iter::once(image_version(version)).chain(mode).collect();
@@ -146,10 +140,8 @@ fn unknown(
                    RELEASE:.metadata.annotations.meta\\.helm\\.sh/release-name,\
                    RELEASE_NAMESPACE:.metadata.annotations.meta\\.helm\\.sh/release-namespace";
     let look = kubectl().words("get daemonsets -A -l linkerd.io/cni-resource=true -o").arg(columns);
-    let remedy =
-        remedy.run(StepKind::Note, "Find out whether Helm or the linkerd CLI installed linkerd-cni", look);
-    let release =
-        HelmRelease { name: Arg::placeholder("RELEASE"), namespace: Arg::placeholder("RELEASE_NAMESPACE") };
+    let remedy = remedy.run(StepKind::Note, "Find out whether Helm or the linkerd CLI installed linkerd-cni", look);
+    let release = HelmRelease { name: Arg::placeholder("RELEASE"), namespace: Arg::placeholder("RELEASE_NAMESPACE") };
     let upgrade = match chart {
         Some(chart) => release.to_chart(chart, values),
         None => release.upgrade(Arg::placeholder("CHART_VERSION"), "--reuse-values", values),
@@ -316,9 +308,7 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
         ),
     };
     remedy.run(StepKind::Note, preview, into(kubectl().words("diff -f -"))).command(
-        format!(
-            "{words}. If Helm or a GitOps tool installed it, apply the chart {CHART} with that tool instead"
-        ),
+        format!("{words}. If Helm or a GitOps tool installed it, apply the chart {CHART} with that tool instead"),
         into(kubectl().words("apply -f -")),
     )
 }

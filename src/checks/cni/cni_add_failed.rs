@@ -55,8 +55,7 @@ fn journal(ctx: &Context<'_>, remedy: Remedy, add: &AddFailure<'_>) -> Remedy {
 }
 
 fn unknown(ctx: &Context<'_>, add: &AddFailure<'_>) -> Finding {
-    let text =
-        "Read the plugin's log lines before the failure, in the journal of the node's container runtime";
+    let text = "Read the plugin's log lines before the failure, in the journal of the node's container runtime";
     let remedy = match add.node {
         "" => Remedy::new().note(text),
         node => {

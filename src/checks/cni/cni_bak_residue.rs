@@ -28,8 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for snapshot in nodes.snapshots() {
         // More files may exist, but they would not make the result worse.
         super::effect::doubt_unlisted(ctx, snapshot);
-        let inert =
-            snapshot.conf_files.iter().filter(|file| !file.is_loadable() && !file.name.starts_with(FILE));
+        let inert = snapshot.conf_files.iter().filter(|file| !file.is_loadable() && !file.name.starts_with(FILE));
         findings.extend(inert.filter_map(|file| residue(ctx, &nodes, snapshot, file, chains.as_ref())));
     }
     Ok(findings.into())
@@ -62,8 +61,7 @@ fn residue(
         (false, Some(_)) => (COPIED, Severity::Warning),
         (false, None) => (RESIDUE, Severity::Info),
     };
-    let subject =
-        Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
+    let subject = Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
     let path = entry.map(|entry| entry.path_of("type"));
     let said = if entry.is_some() { "\"linkerd-cni\"" } else { "exists" };
     let remedy = on_files(

@@ -16,9 +16,8 @@ const MESSAGE: &str = "pods were created before linkerd-cni was ready on their n
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
     let owners = ctx.owners();
-    let late: Vec<&Pod> = failing(pods)
-        .filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.node_name.is_empty())
-        .collect();
+    let late: Vec<&Pod> =
+        failing(pods).filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.node_name.is_empty()).collect();
     if late.is_empty() {
         return Ok(Verdict::fine());
     }
@@ -50,11 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let found = proof.clone().or(started).and_then(|proof| later(ctx, owners, pod, proof));
         if found.is_none() && proof.is_none() {
             // A file may be newer than the start of its installer.
-            lacks(
-                ctx,
-                Why::NotOffered,
-                format!("node {node}: the time at which its CNI configuration was written"),
-            );
+            lacks(ctx, Why::NotOffered, format!("node {node}: the time at which its CNI configuration was written"));
         }
         found
     });
@@ -74,11 +69,7 @@ fn arrival_times(ctx: &Context<'_>, node: &str, (proof, at): (&Evidence, jiff::T
         ctx.optional_list::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
     let installers =
         installers.flat_map(|pod| moments::of_pod(pod, "linkerd-cni created", |name| name == cni::INSTALLER));
-    let back = ctx
-        .optional_list::<Node>()
-        .iter()
-        .find(|known| known.metadata.name == node)
-        .and_then(moments::of_node);
+    let back = ctx.optional_list::<Node>().iter().find(|known| known.metadata.name == node).and_then(moments::of_node);
     written.into_iter().chain(installers).chain(back).collect()
 }
 

@@ -68,15 +68,11 @@ fn exclusive_finding(ctx: &Context<'_>) -> Finding {
     let evicted = || absent.iter().filter(|absent| plugin_types(absent.file).contains(&PLUGIN));
     let data = |key: &str| cilium(ctx).and_then(|config| config.data.get(key));
     let said = data("cni-exclusive").map_or("not set, which means true", String::as_str);
-    let field = |key: &str, said: &str| {
-        Evidence::field("ConfigMap kube-system/cilium-config", format!("data.{key}"), said)
-    };
+    let field =
+        |key: &str, said: &str| Evidence::field("ConfigMap kube-system/cilium-config", format!("data.{key}"), said);
     let gone = evicted().next().is_some();
     let finding = ctx
-        .finding(
-            Subject::object("ConfigMap", "kube-system", "cilium-config"),
-            if gone { EVICTED } else { WOULD },
-        )
+        .finding(Subject::object("ConfigMap", "kube-system", "cilium-config"), if gone { EVICTED } else { WOULD })
         .evidence(field("cni-exclusive", &format!("{said}, expected false")))
         .evidences(data("write-cni-conf-when-ready").map(|file| field("write-cni-conf-when-ready", file)))
         .evidences(evicted().take(3).map(|absent| loaded_evidence(absent.snapshot, absent.file)))

@@ -62,12 +62,7 @@ fn configured<'a>(config: &'a ConfigMap, dir: &Dir) -> Option<&'a str> {
     config.data.get(dir.key).map(|dir| dir.trim_end_matches('/')).filter(|dir| !dir.is_empty())
 }
 
-fn conf_dir(
-    ctx: &Context<'_>,
-    nodes: &Nodes<'_>,
-    snapshot: &NodeSnapshot,
-    config: &ConfigMap,
-) -> Option<Finding> {
+fn conf_dir(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, config: &ConfigMap) -> Option<Finding> {
     let configured = configured(config, &CONF)?;
     let used = snapshot.conf_dir();
     if snapshot.conf_dir_is_assumed() {
@@ -102,10 +97,7 @@ fn conf_dir(
         &used,
         None,
         None,
-        format!(
-            "is the directory that the {} reads",
-            if multus.is_some() { "runtime's multus" } else { "runtime" }
-        ),
+        format!("is the directory that the {} reads", if multus.is_some() { "runtime's multus" } else { "runtime" }),
     );
     Some(
         mismatch(ctx, &snapshot.node, config, (&CONF, CONF.message), &used, source)
@@ -113,12 +105,7 @@ fn conf_dir(
     )
 }
 
-fn bin_dir(
-    ctx: &Context<'_>,
-    nodes: &Nodes<'_>,
-    snapshot: &NodeSnapshot,
-    config: &ConfigMap,
-) -> Option<Finding> {
+fn bin_dir(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, config: &ConfigMap) -> Option<Finding> {
     let configured = configured(config, &BIN)?;
     let dirs = snapshot.plugin_dirs();
     let Some(first) = dirs.first() else {
@@ -136,13 +123,8 @@ fn bin_dir(
             None
         }
         Looked::Absent => {
-            let source = in_file(
-                snapshot,
-                first,
-                None,
-                None,
-                "is the directory that the runtime searches, without linkerd-cni",
-            );
+            let source =
+                in_file(snapshot, first, None, None, "is the directory that the runtime searches, without linkerd-cni");
             let loaded = !nodes.loaded(ctx, snapshot).entries.is_empty();
             let finding = mismatch(ctx, &snapshot.node, config, (&BIN, BIN.message), first, source)
                 .remedy(remedy(ctx, &BIN, first, loaded));
@@ -169,14 +151,7 @@ fn inferred(ctx: &Context<'_>, node: &Node, config: &ConfigMap) -> Vec<Finding> 
         .collect()
 }
 
-fn usually(
-    ctx: &Context<'_>,
-    node: &Node,
-    config: &ConfigMap,
-    dir: &Dir,
-    platform: &Platform,
-    usual: &str,
-) -> Finding {
+fn usually(ctx: &Context<'_>, node: &Node, config: &ConfigMap, dir: &Dir, platform: &Platform, usual: &str) -> Finding {
     let name = &node.metadata.name;
     let source = Evidence::other(format!("node {name}"), format!("{} uses {usual}", platform.title));
     let is_owned = dir.key == CONF.key && configured(config, dir) == platform.multus_dir.as_deref();
@@ -237,10 +212,5 @@ fn remedy(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
         changed_rolled_out(ctx),
     );
     let remedy = remedy.step(StepKind::NodeFile, "Delete linkerd-cni's files from the old directory");
-    meshed_replaced(
-        ctx,
-        remedy,
-        "Restart the meshed workloads whose pods failed or started without their rules",
-        &[],
-    )
+    meshed_replaced(ctx, remedy, "Restart the meshed workloads whose pods failed or started without their rules", &[])
 }

@@ -50,9 +50,10 @@ fn none(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, why: &str
         .iter()
         .filter(|file| file.dir == snapshot.conf_dir() && !file.is_loadable() && file.config().is_some())
         .collect();
-    let quoted = inert.iter().take(QUOTED).map(|file| {
-        in_file(snapshot, &file.path(), None, None, "a configuration with a name that no runtime loads")
-    });
+    let quoted = inert
+        .iter()
+        .take(QUOTED)
+        .map(|file| in_file(snapshot, &file.path(), None, None, "a configuration with a name that no runtime loads"));
     let subject = Subject::Node {
         node: snapshot.node.clone(),
         file: Some(snapshot.conf_dir().to_owned()),
@@ -98,9 +99,8 @@ fn joined(ctx: &Context<'_>, node: &Node, snapshot: &NodeSnapshot) -> Option<Evi
 
 fn remedy(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: &[&ConfFile]) -> Remedy {
     let node = snapshot.node.as_str();
-    let pods = kubectl()
-        .words("get pods -A -o wide --field-selector")
-        .arg(Arg::known("spec.nodeName=").then(Arg::node()));
+    let pods =
+        kubectl().words("get pods -A -o wide --field-selector").arg(Arg::known("spec.nodeName=").then(Arg::node()));
     let mut remedy = Remedy::new().command(
         "Find the network pods of the node that do not run: the base network writes its configuration when \
          it starts",
@@ -112,9 +112,9 @@ fn remedy(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: 
             format!("Let {} write its configuration again on the node", network.title),
             written_again(ctx, node, network),
         ),
-        None => remedy.note(
-            "Delete the listed pod of the base network, so that it restarts and writes its configuration",
-        ),
+        None => {
+            remedy.note("Delete the listed pod of the base network, so that it restarts and writes its configuration")
+        }
     };
     let renamed: Vec<&&ConfFile> = inert.iter().filter(|file| file.name.ends_with(CILIUM_BAK)).collect();
     if renamed.is_empty() {
@@ -130,10 +130,7 @@ fn remedy(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: 
         remedy,
         nodes.system(ctx, node),
         node,
-        &format!(
-            "If Cilium was removed, restore the names of the files that it renamed: {}",
-            names.join(", ")
-        ),
+        &format!("If Cilium was removed, restore the names of the files that it renamed: {}", names.join(", ")),
         moves,
     )
 }

@@ -32,13 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn twins(
-    ctx: &Context<'_>,
-    nodes: &Nodes<'_>,
-    snapshot: &NodeSnapshot,
-    conf: &ConfFile,
-    list: &ConfFile,
-) -> Finding {
+fn twins(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &ConfFile, list: &ConfFile) -> Finding {
     let calls = |file: &ConfFile| match file.linkerd_entries() {
         Ok(entries) => Some(!entries.is_empty()),
         Err(why) => {
@@ -57,8 +51,7 @@ fn twins(
         _ => Runs::No,
     };
     let message = if runs == Runs::No { TWINS } else { HIDDEN };
-    let subject =
-        Subject::Node { node: snapshot.node.clone(), file: Some(conf.path()), path: None, line: None };
+    let subject = Subject::Node { node: snapshot.node.clone(), file: Some(conf.path()), path: None, line: None };
     let finding = ctx
         .finding(subject, message)
         .parameter(conf.path())

@@ -48,8 +48,8 @@ fn files(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, findings
         Effective::File(_) | Effective::None { .. } => None,
     };
     if let Some((file, why, runs)) = &failing {
-        let finding = unreadable(ctx, nodes, snapshot, file, why, LOADED)
-            .tie(on_node("config-unreadable", &snapshot.node));
+        let finding =
+            unreadable(ctx, nodes, snapshot, file, why, LOADED).tie(on_node("config-unreadable", &snapshot.node));
         // Whether size matters depends on the version of the runtime.
         let finding = finding.observed_if(why.kind.is_certain());
         findings.push(graded(snapshot, runs, finding));
@@ -65,8 +65,7 @@ fn files(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, findings
             lacks(ctx, Why::Malformed { message }, format!("node {}", snapshot.node));
             continue;
         }
-        let before =
-            file.dir == snapshot.conf_dir() && effective.file().is_none_or(|loaded| file.name < loaded.name);
+        let before = file.dir == snapshot.conf_dir() && effective.file().is_none_or(|loaded| file.name < loaded.name);
         let message = if passes_over && before {
             SKIPPED
         } else if file.kind() == Some(ConfigKind::List) {
@@ -100,19 +99,10 @@ fn unreadable(
         line: why.place.and_then(|place| u32::try_from(place.line).ok()),
     };
     let seen = in_file(snapshot, &file.path(), why.json_path.clone(), why.place, why.message.clone());
-    ctx.finding(subject, message)
-        .parameter(file.path())
-        .evidence(seen)
-        .remedy(restore(ctx, nodes, snapshot, file, why))
+    ctx.finding(subject, message).parameter(file.path()).evidence(seen).remedy(restore(ctx, nodes, snapshot, file, why))
 }
 
-fn restore(
-    ctx: &Context<'_>,
-    nodes: &Nodes<'_>,
-    snapshot: &NodeSnapshot,
-    file: &ConfFile,
-    why: &Defect,
-) -> Remedy {
+fn restore(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, file: &ConfFile, why: &Defect) -> Remedy {
     let (node, path) = (snapshot.node.as_str(), file.path());
     let system = nodes.system(ctx, node);
     let renamed = || [program("mv").operand(path.as_str()).operand(format!("{path}.broken"))];
@@ -159,16 +149,16 @@ fn fields<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot, 
         };
         let seen: Vec<Evidence> = wrong
             .iter()
-            .map(|(path, said, place)| {
-                in_file(snapshot, &found.file.path(), Some(path.clone()), Some(*place), said)
-            })
+            .map(|(path, said, place)| in_file(snapshot, &found.file.path(), Some(path.clone()), Some(*place), said))
             .collect();
         let system = nodes.system(ctx, &snapshot.node);
-        let finding = ctx
-            .finding(subject, FIELDS)
-            .parameter(found.file.path())
-            .evidences(seen)
-            .remedy(purge_entry(ctx, &snapshot.node, system, Some((found.file, found.entry)), &[]));
+        let finding = ctx.finding(subject, FIELDS).parameter(found.file.path()).evidences(seen).remedy(purge_entry(
+            ctx,
+            &snapshot.node,
+            system,
+            Some((found.file, found.entry)),
+            &[],
+        ));
         let finding = match found.runs {
             Runs::Yes => finding.tie(on_node("config-unreadable", &snapshot.node)),
             Runs::No | Runs::Open(_) => finding,

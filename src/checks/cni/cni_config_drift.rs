@@ -82,12 +82,7 @@ struct Drift<'c, 'a> {
 impl Drift<'_, '_> {
     /// One finding if the template differs, which quotes nodes that already have it. Otherwise one finding
     /// for each node with another value.
-    fn findings(
-        &self,
-        setting: &Setting,
-        expected: i64,
-        places: &[(&NodeSnapshot, EntryInFile<'_>)],
-    ) -> Vec<Finding> {
+    fn findings(&self, setting: &Setting, expected: i64, places: &[(&NodeSnapshot, EntryInFile<'_>)]) -> Vec<Finding> {
         let differing = places.iter().filter_map(|(snapshot, found)| {
             let (seen, place) = (setting.seen)(found.entry);
             let seen = seen.filter(|seen| *seen != expected)?;
@@ -116,14 +111,7 @@ impl Drift<'_, '_> {
         vec![finding.remedy(self.remedy(setting, expected, Some(seen)))]
     }
 
-    fn finding(
-        &self,
-        setting: &Setting,
-        subject: Subject,
-        seen: Evidence,
-        is: i64,
-        expected: i64,
-    ) -> Finding {
+    fn finding(&self, setting: &Setting, subject: Subject, seen: Evidence, is: i64, expected: i64) -> Finding {
         let meta = &self.linkerd.metadata;
         let theirs = setting.written(expected);
         // The mesh uses IPv6, but no rule covers IPv6 addresses.
@@ -142,11 +130,13 @@ impl Drift<'_, '_> {
             ),
         };
         let overridden = setting.annotation.and_then(|key| overridden(self.ctx, key));
-        let finding = self.ctx.finding(subject, message).parameter(setting.field).evidence(seen).evidence(
-            Evidence::field(meta.described("ConfigMap"), format!("data.values: {}", setting.value), theirs),
-        );
-        let finding =
-            if setting.grave || v6_uncovered { finding } else { finding.severity(Severity::Warning) };
+        let finding = self
+            .ctx
+            .finding(subject, message)
+            .parameter(setting.field)
+            .evidence(seen)
+            .evidence(Evidence::field(meta.described("ConfigMap"), format!("data.values: {}", setting.value), theirs));
+        let finding = if setting.grave || v6_uncovered { finding } else { finding.severity(Severity::Warning) };
         match overridden {
             Some(overridden) => finding.likely().evidence(overridden),
             None => finding,
@@ -158,22 +148,14 @@ impl Drift<'_, '_> {
         let value = setting.written(expected);
         let remedy = Remedy::new();
         let remedy = if let Some(other) = in_template.map(|seen| setting.written(seen)) {
-            let words =
-                format!("Set {} of linkerd-cni to {value}, as in the control plane", setting.cni_value);
-            let remedy =
-                changed(self.ctx, remedy, words, None, &[ChartValue::new(setting.cni_value, value.as_str())]);
-            let act =
-                format!("Or, if the control plane's value is wrong, set its {} to {other}", setting.value);
+            let words = format!("Set {} of linkerd-cni to {value}, as in the control plane", setting.cni_value);
+            let remedy = changed(self.ctx, remedy, words, None, &[ChartValue::new(setting.cni_value, value.as_str())]);
+            let act = format!("Or, if the control plane's value is wrong, set its {} to {other}", setting.value);
             upgrade::with_values(self.ctx, remedy, &act, Options::none().set(setting.value, other))
         } else {
             restarted(self.ctx, remedy)
         };
-        meshed_replaced(
-            self.ctx,
-            remedy,
-            "Restart the meshed workloads whose pods started with the other rules",
-            &[],
-        )
+        meshed_replaced(self.ctx, remedy, "Restart the meshed workloads whose pods started with the other rules", &[])
     }
 }
 

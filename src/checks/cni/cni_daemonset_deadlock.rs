@@ -25,9 +25,8 @@ const CURED_BY_INSTALLER: [&str; 6] = [
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
-    let installers = pods
-        .iter()
-        .filter(|pod| cni::is_installer_pod(pod) && !pod.spec.host_network && !pod.node_name.is_empty());
+    let installers =
+        pods.iter().filter(|pod| cni::is_installer_pod(pod) && !pod.spec.host_network && !pod.node_name.is_empty());
     let adds = reported_add_failures(ctx);
     let adds: BTreeMap<(&str, &str), &AddFailure<'_>> =
         adds.iter().map(|add| ((add.namespace.as_ref(), add.pod.as_ref()), add)).collect();

@@ -99,9 +99,8 @@ fn awaited(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) -> u
         .filter(|pod| belongs(pod, meta.name.as_str(), &meta.namespace))
         .map(|pod| pod.node_name.as_str())
         .collect();
-    let is_new = |node: &&Node| {
-        ctx.within_grace(meta.creation_timestamp) || ctx.within_grace(node.metadata.creation_timestamp)
-    };
+    let is_new =
+        |node: &&Node| ctx.within_grace(meta.creation_timestamp) || ctx.within_grace(node.metadata.creation_timestamp);
     let bare = nodes.iter().filter(|node| runs_pods_on_linux(node) && !covered.contains(name(node)));
     bare.filter(is_new).count()
 }
@@ -198,18 +197,11 @@ fn why(pod: &Pod) -> String {
 /// Nodes on which meshed pods rely on the plugin, but on which no DaemonSet installs it.
 fn without_installer(ctx: &Context<'_>, sets: &[&Workload], pods: &[Pod], nodes: &[Node]) -> Vec<Finding> {
     let refused = sets.iter().find(|set| refused_by_pod_security(ctx, set).is_some()).copied();
-    bare(ctx, pods, nodes)
-        .into_iter()
-        .map(|(node, pods)| uncovered(ctx, sets, (node, &pods), refused))
-        .collect()
+    bare(ctx, pods, nodes).into_iter().map(|(node, pods)| uncovered(ctx, sets, (node, &pods), refused)).collect()
 }
 
 /// The nodes without an installer on which pods rely on the plugin, with these pods.
-pub(super) fn bare<'a>(
-    ctx: &Context<'_>,
-    pods: &'a [Pod],
-    nodes: &'a [Node],
-) -> Vec<(&'a Node, Vec<&'a Pod>)> {
+pub(super) fn bare<'a>(ctx: &Context<'_>, pods: &'a [Pod], nodes: &'a [Node]) -> Vec<(&'a Node, Vec<&'a Pod>)> {
     let covered: BTreeSet<&str> = pods
         .iter()
         .filter(|pod| cni::is_installer_pod(pod) && !pod.is_finished())
@@ -220,10 +212,7 @@ pub(super) fn bare<'a>(
         relying.entry(pod.node_name.as_str()).or_default().push(pod);
     }
     let old_enough = |node: &&Node| !ctx.is_recent(node.metadata.creation_timestamp);
-    let bare = nodes
-        .iter()
-        .filter(|node| runs_pods_on_linux(node) && !covered.contains(name(node)))
-        .filter(old_enough);
+    let bare = nodes.iter().filter(|node| runs_pods_on_linux(node) && !covered.contains(name(node))).filter(old_enough);
     bare.filter_map(|node| Some((node, relying.remove(name(node))?))).collect()
 }
 
@@ -245,31 +234,28 @@ fn uncovered(
         Some(_) => pods_restarted(ctx, Remedy::new(), &[name(node)]),
         None => cover(ctx, name(node)),
     };
-    let finding = ctx.finding(
-        Subject::node(name(node)),
-        "meshed pods on the node rely on linkerd-cni, but its DaemonSet has no pod there. The traffic of new \
+    let finding = ctx
+        .finding(
+            Subject::node(name(node)),
+            "meshed pods on the node rely on linkerd-cni, but its DaemonSet has no pod there. The traffic of new \
          pods is not redirected: they fail in linkerd-network-validator or run outside the mesh",
-    )
-    .evidence(Evidence::other(
-        format!("node {}", name(node)),
-        format!("meshed without linkerd-init: {}", some(named, NAMED)),
-    ))
-    .evidences(selectors.filter(|_| refused.is_none()))
-    .evidences(refused.and_then(|set| Some(events::quoted(shown(set), refused_by_pod_security(ctx, set)?))))
-    .remedy(remedy)
-    .tie(not_redirected(name(node)));
+        )
+        .evidence(Evidence::other(
+            format!("node {}", name(node)),
+            format!("meshed without linkerd-init: {}", some(named, NAMED)),
+        ))
+        .evidences(selectors.filter(|_| refused.is_none()))
+        .evidences(refused.and_then(|set| Some(events::quoted(shown(set), refused_by_pod_security(ctx, set)?))))
+        .remedy(remedy)
+        .tie(not_redirected(name(node)));
     refused.map(pods_refused).into_iter().fold(finding, Finding::tie)
 }
 
 /// Adds the step that replaces the pods on nodes which had no installer.
 pub(super) fn pods_restarted(ctx: &Context<'_>, remedy: Remedy, nodes: &[&str]) -> Remedy {
     let words = match nodes {
-        [_] => {
-            "Restart the meshed workloads whose pods are on the node: rules are set only when a pod starts"
-        }
-        _ => {
-            "Restart the meshed workloads whose pods are on these nodes: rules are set only when a pod starts"
-        }
+        [_] => "Restart the meshed workloads whose pods are on the node: rules are set only when a pod starts",
+        _ => "Restart the meshed workloads whose pods are on these nodes: rules are set only when a pod starts",
     };
     meshed_replaced(ctx, remedy, words, nodes)
 }
@@ -282,11 +268,10 @@ fn cover(ctx: &Context<'_>, node: &str) -> Remedy {
         .operand(Arg::node())
         .words("-o")
         .arg("jsonpath={.spec.taints}{\"\\n\"}{.metadata.labels}{\"\\n\"}");
-    let of_set =
-        kubectl().namespace(target.namespace).words("get daemonset").operand(target.name).words("-o").arg(
-            "jsonpath={.spec.template.spec.tolerations}{\"\\n\"}{.spec.template.spec.nodeSelector}{\"\\n\"}\
+    let of_set = kubectl().namespace(target.namespace).words("get daemonset").operand(target.name).words("-o").arg(
+        "jsonpath={.spec.template.spec.tolerations}{\"\\n\"}{.spec.template.spec.nodeSelector}{\"\\n\"}\
              {.spec.template.spec.affinity}{\"\\n\"}",
-        );
+    );
     let remedy = Remedy::verified_by(installers).command(
         "Compare the node's taints and labels with the tolerations, the node selector and the affinity of \
          the DaemonSet",
@@ -304,8 +289,7 @@ fn cover(ctx: &Context<'_>, node: &str) -> Remedy {
 
 fn belongs(pod: &Pod, set: &str, namespace: &str) -> bool {
     let owners = &pod.metadata.owner_references;
-    pod.metadata.namespace == namespace
-        && owners.iter().any(|owner| owner.kind == "DaemonSet" && owner.name == set)
+    pod.metadata.namespace == namespace && owners.iter().any(|owner| owner.kind == "DaemonSet" && owner.name == set)
 }
 
 fn is_ready(node: &Node) -> bool {

@@ -73,8 +73,7 @@ fn dangling<'a>(
     }
     let node = &snapshot.node;
     let crio = matches!(nodes.runtime(snapshot), RuntimeKind::Crio | RuntimeKind::Dockershim);
-    let passed_over =
-        crio && binary.is_some() && found.runs == Runs::No && found.file.dir == snapshot.conf_dir();
+    let passed_over = crio && binary.is_some() && found.runs == Runs::No && found.file.dir == snapshot.conf_dir();
     let message = match &found.runs {
         _ if passed_over => PASSED_OVER,
         Runs::Yes | Runs::Open(_) => LOADED,
@@ -116,13 +115,7 @@ fn not_executable(
     let said = format!("\"linkerd-cni\", whose binary {path} has the mode {mode}");
     let field = Some(found.entry.path_of("type"));
     let chmod = program("chmod").words("0755").operand(path);
-    let remedy = on_files(
-        Remedy::new(),
-        nodes.system(ctx, node),
-        node,
-        "Make the plugin's binary executable",
-        [chmod],
-    );
+    let remedy = on_files(Remedy::new(), nodes.system(ctx, node), node, "Make the plugin's binary executable", [chmod]);
     let finding = ctx
         .finding(entry_subject(snapshot, file, found.entry), message)
         .parameter(file.path())
@@ -155,10 +148,9 @@ fn binary(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &EntryInFile<'_>) -
             let place = Some(found.entry.place());
             let elsewhere = snapshot.plugin_binary_elsewhere("linkerd-cni");
             let said = match elsewhere {
-                Some(binary) => format!(
-                    "\"linkerd-cni\", whose binary is in {}, but the runtime searches {dirs}",
-                    binary.dir
-                ),
+                Some(binary) => {
+                    format!("\"linkerd-cni\", whose binary is in {}, but the runtime searches {dirs}", binary.dir)
+                }
                 None => format!("\"linkerd-cni\", whose binary is not in {dirs}"),
             };
             Some(in_file(snapshot, &found.file.path(), Some(found.entry.path_of("type")), place, said))

@@ -23,12 +23,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let plugin = PluginOn::on_node(ctx, &installed, &snapshot.node, Some(snapshot));
         let keeps = plugin.all(|row| row.keeps_extra_entries).unwrap_or(false);
-        findings.extend(
-            lists
-                .values()
-                .filter(|list| list.len() > 1)
-                .map(|list| twice(ctx, &nodes, snapshot, list, keeps)),
-        );
+        findings
+            .extend(lists.values().filter(|list| list.len() > 1).map(|list| twice(ctx, &nodes, snapshot, list, keeps)));
     }
     Ok(findings.into())
 }
@@ -74,7 +70,6 @@ fn remedy(
         let system = nodes.system(ctx, &snapshot.node);
         return purge_entry(ctx, &snapshot.node, system, Some((last.file, last.entry)), &[]);
     }
-    let words =
-        "Restart the DaemonSet: its installers remove every entry of a list before they add their own";
+    let words = "Restart the DaemonSet: its installers remove every entry of a list before they add their own";
     restarted_for(ctx, Remedy::new(), words)
 }

@@ -26,14 +26,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let plugin = PluginOn::on_node(ctx, &installed, &snapshot.node, Some(snapshot));
         let alone_is_fine = !plugin.rows().is_empty();
         let found = entries(ctx, &nodes, snapshot).into_iter();
-        let found: Vec<_> = found
-            .filter(|found| !(is_leftover(found) || alone_is_fine && is_delegate(found.entry)))
-            .collect();
+        let found: Vec<_> =
+            found.filter(|found| !(is_leftover(found) || alone_is_fine && is_delegate(found.entry))).collect();
         findings.extend(
-            found
-                .iter()
-                .filter(|found| found.entry.index == 0)
-                .map(|found| first(ctx, &nodes, snapshot, found)),
+            found.iter().filter(|found| found.entry.index == 0).map(|found| first(ctx, &nodes, snapshot, found)),
         );
     }
     Ok(findings.into())
@@ -63,8 +59,7 @@ fn first(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, found: &
         "linkerd-cni is first in the list of plugins: it fails for every new pod of the node, because the \
          plugin that gives the pod its network has not run yet"
     };
-    let said =
-        if alone { "\"linkerd-cni\", the only plugin" } else { "\"linkerd-cni\", before every other plugin" };
+    let said = if alone { "\"linkerd-cni\", the only plugin" } else { "\"linkerd-cni\", before every other plugin" };
     let seen = in_file(snapshot, &found.file.path(), Some(entry.path_of("type")), Some(entry.place()), said);
     let finding = ctx
         .finding(entry_subject(snapshot, found.file, entry), message)

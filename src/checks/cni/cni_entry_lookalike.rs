@@ -27,9 +27,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Runtimes use `type`, with its exact spelling.
 fn looks_alike(plugin: &Plugin) -> bool {
-    let says = |text: &Option<String>| {
-        text.as_deref().is_some_and(|text| text.to_ascii_lowercase().contains("linkerd-cni"))
-    };
+    let says =
+        |text: &Option<String>| text.as_deref().is_some_and(|text| text.to_ascii_lowercase().contains("linkerd-cni"));
     !plugin.is_linkerd() && (says(&plugin.name) || says(&plugin.plugin_type))
 }
 
@@ -75,9 +74,5 @@ fn lookalike(
     )
     .parameter(file.path())
     .evidence(in_file(snapshot, &file.path(), Some(path), Some(place), said))
-    .remedy(restarted_for(
-        ctx,
-        remedy,
-        "Restart the DaemonSet, so that its installers write the correct entry",
-    ))
+    .remedy(restarted_for(ctx, remedy, "Restart the DaemonSet, so that its installers write the correct entry"))
 }

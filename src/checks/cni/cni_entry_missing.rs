@@ -21,21 +21,14 @@ fn missing(ctx: &Context<'_>, absent: &Absent<'_>, others: &[Absent<'_>]) -> Fin
         let said = "has a linkerd-cni entry, but is not loaded";
         in_file(snapshot, &other.path(), Some(entry.json_path.clone()), Some(entry.place()), said)
     });
-    let subject =
-        Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
+    let subject = Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
     ctx.finding(
         subject,
         "the CNI configuration that the runtime loads has no linkerd-cni entry. New meshed pods on the node \
          get no traffic rules: they fail in the network validator or bypass their proxy",
     )
     .parameter(file.path())
-    .evidence(in_file(
-        snapshot,
-        &file.path(),
-        Some("plugins".to_owned()),
-        None,
-        plugin_types(file).join(", "),
-    ))
+    .evidence(in_file(snapshot, &file.path(), Some("plugins".to_owned()), None, plugin_types(file).join(", ")))
     .evidence(absent.expected.clone())
     .evidences(elsewhere)
     .tie(not_redirected(&snapshot.node))

@@ -26,8 +26,7 @@ const LEFT_BEHIND: [&str; 4] =
     [cni_add_unauthorized::SIGNATURE, "kubeconfig-missing", "plugin-missing", "rbac-forbidden"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let sets: Vec<&Workload> =
-        ctx.complete_list::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
+    let sets: Vec<&Workload> = ctx.complete_list::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
     if !sets.is_empty() {
         return uncovered(ctx, &sets);
     }
@@ -103,9 +102,7 @@ fn on_one<'a>(
         return loaded;
     }
     let others = snapshot.all_linkerd_entries().into_iter().filter(|(file, _)| file.is_loadable());
-    others
-        .map(|(file, entry)| build(file, entry, UNLOADED).severity(Severity::Warning).explains_nothing())
-        .collect()
+    others.map(|(file, entry)| build(file, entry, UNLOADED).severity(Severity::Warning).explains_nothing()).collect()
 }
 
 /// Nodes that the `nodeSelector` of linkerd-cni's DaemonSet no longer selects. They are in the same state as
@@ -126,10 +123,8 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
     let pods = ctx.optional_list::<Pod>();
     let runs_on = |node: &str| pods.iter().any(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
     let nodes = Nodes::with_files(ctx)?;
-    let left: Vec<_> = nodes
-        .snapshots()
-        .filter(|snapshot| !may_cover(ctx, &snapshot.node) && !runs_on(&snapshot.node))
-        .collect();
+    let left: Vec<_> =
+        nodes.snapshots().filter(|snapshot| !may_cover(ctx, &snapshot.node) && !runs_on(&snapshot.node)).collect();
     if left.is_empty() {
         return Err(Unjudged::not_applicable("linkerd-cni is installed"));
     }

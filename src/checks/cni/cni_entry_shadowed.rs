@@ -69,10 +69,7 @@ fn depends<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot)
             StepKind::Note,
             "Find out the node's runtime, and check again with access to the cluster, or with \
              runtime/info.json in the snapshot",
-            Command::about_node(
-                &snapshot.node,
-                [kubectl().words("get node").operand(Arg::node()).words("-o wide")],
-            ),
+            Command::about_node(&snapshot.node, [kubectl().words("get node").operand(Arg::node()).words("-o wide")]),
         ));
     Some(finding)
 }

@@ -30,11 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let object = meta.described("ConfigMap");
         findings.push(
             ctx.finding(Subject::object("ConfigMap", &meta.namespace, &meta.name), MESSAGE)
-                .evidence(Evidence::field(
-                    object,
-                    "data.cni_network_config: linkerd.simulate",
-                    "true, expected false",
-                ))
+                .evidence(Evidence::field(object, "data.cni_network_config: linkerd.simulate", "true, expected false"))
                 .remedy(remedy()),
         );
     }
@@ -46,10 +42,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
             let path = Some(found.entry.path_of("linkerd.simulate"));
             let seen = in_file(snapshot, &found.file.path(), path, field.place(), "true, expected false");
-            let finding = ctx
-                .finding(entry_subject(snapshot, found.file, found.entry), MESSAGE)
-                .evidence(seen)
-                .remedy(remedy());
+            let finding =
+                ctx.finding(entry_subject(snapshot, found.file, found.entry), MESSAGE).evidence(seen).remedy(remedy());
             let finding = match found.runs {
                 Runs::Yes => finding.tie(not_redirected(&snapshot.node)),
                 Runs::No | Runs::Open(_) => finding,

@@ -16,12 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("the ConfigMap linkerd-cni-config does not exist"));
     };
     let Some(template) = template::entry(config) else {
-        return Err(config_map::unreadable(
-            ctx,
-            "cni_network_config is not a linkerd-cni entry",
-            "its template",
-        )
-        .into());
+        return Err(config_map::unreadable(ctx, "cni_network_config is not a linkerd-cni entry", "its template").into());
     };
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
@@ -87,8 +82,7 @@ fn stale(
     let finding = fields.iter().fold(finding, |finding, field| finding.parameter(*field));
     let grave = differences.iter().any(|difference| difference.grave);
     let finding = found.graded(snapshot, finding);
-    let finding =
-        if grave && found.runs == Runs::Yes { finding } else { finding.severity(Severity::Warning) };
+    let finding = if grave && found.runs == Runs::Yes { finding } else { finding.severity(Severity::Warning) };
     // If the files were collected at another time, the ConfigMap may have changed in between.
     finding.observed_if(is_fresh(ctx, snapshot))
 }

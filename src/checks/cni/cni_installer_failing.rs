@@ -56,24 +56,25 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
         let deaf = said.iter().any(|line| line.signature.id == cni_inotify_limit::SIGNATURE);
         if deaf { finding.tie(cni_inotify_limit::ends(&pod.node_name)) } else { finding }
     };
-    let state = status.map(|said| {
-        Evidence::field(object.clone(), format!("status.containerStatuses[{}]", cni::INSTALLER), said)
-    });
+    let state = status
+        .map(|said| Evidence::field(object.clone(), format!("status.containerStatuses[{}]", cni::INSTALLER), said));
     let remedy = Remedy::verified_by(remedy::rolled_out(ctx));
     match (line, state) {
         (None, None) => None,
-        (None, Some(state)) => Some(
-            base(
-                "linkerd-cni's installer exits on the node: its entry, token and binary are not renewed, \
+        (None, Some(state)) => {
+            Some(
+                base(
+                    "linkerd-cni's installer exits on the node: its entry, token and binary are not renewed, \
                   and a new node does not get them"
-                    .to_owned(),
+                        .to_owned(),
+                )
+                .evidence(state)
+                .remedy(remedy.command(
+                    "Check its log from before the exit with meshdoctor, which knows its errors",
+                    read_log(meta),
+                )),
             )
-            .evidence(state)
-            .remedy(remedy.command(
-                "Check its log from before the exit with meshdoctor, which knows its errors",
-                read_log(meta),
-            )),
-        ),
+        }
         (Some(line), state) => {
             // The steps that restart the DaemonSet wait for it.
             let waits = line.signature.restart || line.signature.id == NOT_WRITABLE;
@@ -112,9 +113,8 @@ fn read_log(meta: &Meta) -> Command {
         .operand(&meta.name)
         .words("-c install-cni --previous")
         .to_file("installer.txt");
-    let check = meshdoctor()
-        .words("check --live --logs")
-        .arg(format!("{}/{}=installer.txt", meta.namespace, meta.name));
+    let check =
+        meshdoctor().words("check --live --logs").arg(format!("{}/{}=installer.txt", meta.namespace, meta.name));
     log.and(check).into()
 }
 

@@ -40,15 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn left(
-    ctx: &Context<'_>,
-    nodes: &Nodes<'_>,
-    snapshot: &NodeSnapshot,
-    file: &ConfFile,
-    message: &str,
-) -> Finding {
-    let subject =
-        Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
+fn left(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, file: &ConfFile, message: &str) -> Finding {
+    let subject = Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
     let others = snapshot.loadable_files();
     let others: Vec<&str> =
         others.iter().map(|file| file.name.as_str()).filter(|name| !name.starts_with(FILE)).collect();
@@ -62,13 +55,7 @@ fn left(
         .remedy(remedy(ctx, nodes, snapshot, file, others.is_empty()))
 }
 
-fn remedy(
-    ctx: &Context<'_>,
-    nodes: &Nodes<'_>,
-    snapshot: &NodeSnapshot,
-    file: &ConfFile,
-    alone: bool,
-) -> Remedy {
+fn remedy(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, file: &ConfFile, alone: bool) -> Remedy {
     let mut remedy = Remedy::new();
     if alone {
         remedy = remedy.command(

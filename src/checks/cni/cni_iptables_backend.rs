@@ -79,8 +79,7 @@ fn backend_missing(
     let place = running.entry.iptables_mode.place().or(Some(running.entry.place()));
     let field = Some(running.entry.path_of("linkerd.iptables-mode"));
     let version = snapshot.binary(&binary).found().and_then(|found| found.version.clone());
-    let kernel =
-        snapshot.kernel_release().map_or_else(String::new, |release| format!(" of kernel {release}"));
+    let kernel = snapshot.kernel_release().map_or_else(String::new, |release| format!(" of kernel {release}"));
     let finding = ctx
         .finding(
             entry_subject(snapshot, running.file, running.entry),
@@ -108,18 +107,11 @@ fn remedy(
     if usable.is_any() {
         return mode_remedy(ctx, &snapshot.node, plugin.version(), &usable, failing);
     }
-    let remedy = on_host(
-        Remedy::new(),
-        system,
-        &snapshot.node,
-        "Load the module",
-        [program("modprobe").operand(module)],
+    let remedy =
+        on_host(Remedy::new(), system, &snapshot.node, "Load the module", [program("modprobe").operand(module)]);
+    let remedy = remedy.step(StepKind::NodeFile, "Configure the node's image to load the module at boot").step(
+        StepKind::NodeFile,
+        "If the kernel does not have the module, install the binaries of the other backend, and use their mode",
     );
-    let remedy = remedy
-        .step(StepKind::NodeFile, "Configure the node's image to load the module at boot")
-        .step(
-            StepKind::NodeFile,
-            "If the kernel does not have the module, install the binaries of the other backend, and use their mode",
-        );
     failed_deleted(ctx, remedy, failing)
 }

@@ -17,8 +17,7 @@ use crate::model::cni::{Installed, template_setting};
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
 
-const MESSAGE: &str =
-    "meshed pods cannot start on the node: it lacks an iptables binary of linkerd-cni's mode";
+const MESSAGE: &str = "meshed pods cannot start on the node: it lacks an iptables binary of linkerd-cni's mode";
 const INFERRED: &str = "meshed pods cannot start on the node, most likely because it lacks an iptables \
                         binary of linkerd-cni's mode";
 const FALLS_BACK: &str = "the node lacks an iptables binary of linkerd-cni's mode: this version falls back \
@@ -114,8 +113,7 @@ impl<'a> IptablesScan<'_, 'a, '_> {
         // For an explicit mode, every version that supports modes runs the same binaries.
         let mode: Option<IptablesMode> = written.and_then(|mode| mode.parse().ok());
         let Some(names) = mode.and_then(|mode| pair(self.ctx, mode)) else {
-            let part =
-                format!("node {}: the version of linkerd-cni, which decides its binaries", snapshot.node);
+            let part = format!("node {}: the version of linkerd-cni, which decides its binaries", snapshot.node);
             lacks(self.ctx, Why::NotOffered, part);
             return None;
         };
@@ -147,8 +145,7 @@ impl<'a> IptablesScan<'_, 'a, '_> {
     fn inferred_on(&self, node: &str, adds: &[&AddFailure<'_>]) -> Finding {
         let version = self.installed.version_on(node);
         let system = self.nodes.system(self.ctx, node);
-        let expected =
-            |mode: &IptablesMode| system.is_some_and(|system| system.has(*mode) == Certainty::Present);
+        let expected = |mode: &IptablesMode| system.is_some_and(|system| system.has(*mode) == Certainty::Present);
         let usable = Usable::Expected(BY_ADVICE.into_iter().filter(expected).collect());
         let template = config(self.ctx).map(|config| (config, template_setting(config, "iptables-mode")));
         let written = template.as_ref().and_then(|(_, mode)| mode.as_ref()?.as_str());

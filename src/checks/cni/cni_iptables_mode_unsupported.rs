@@ -22,14 +22,11 @@ const MESSAGE: &str = "the version of linkerd-cni rejects its iptables-mode: new
                        nodes with this mode";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let sets: Vec<&Workload> =
-        ctx.partial_list::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
+    let sets: Vec<&Workload> = ctx.partial_list::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
     let config = ctx.object::<ConfigMap>(Scope::Cni, "linkerd-cni-config")?;
     let mut findings: Vec<Finding> = Vec::new();
     let template = config.and_then(|config| template(ctx, config));
-    for set in
-        sets.iter().filter(|set| config.is_some_and(|c| c.metadata.namespace == set.metadata.namespace))
-    {
+    for set in sets.iter().filter(|set| config.is_some_and(|c| c.metadata.namespace == set.metadata.namespace)) {
         let Some((mode, evidence)) = &template else { continue };
         let Some(refusal) = ModeRefusal::find(ctx, version_of(&set.spec.template).as_ref(), mode) else {
             continue;
@@ -76,13 +73,8 @@ fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding
                     let finding = refusal.finding(ctx, subject, mode, evidence);
                     let finding = finding.tie(on_node(SIGNATURE, &snapshot.node));
                     // The ConfigMap has another mode now, which only has to reach the node.
-                    let set_right =
-                        to_come.is_some_and(|mode| ModeRefusal::find(ctx, version, mode).is_none());
-                    findings.push(if set_right {
-                        finding.remedy(restarted(ctx, Remedy::new()))
-                    } else {
-                        finding
-                    });
+                    let set_right = to_come.is_some_and(|mode| ModeRefusal::find(ctx, version, mode).is_none());
+                    findings.push(if set_right { finding.remedy(restarted(ctx, Remedy::new())) } else { finding });
                 }
             }
         }

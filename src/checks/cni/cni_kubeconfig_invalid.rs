@@ -48,20 +48,10 @@ struct KubeconfigScan<'c, 'a> {
 
 impl KubeconfigScan<'_, '_> {
     /// The first defect that makes the file unusable for the plugin; later ones do not matter.
-    fn unusable(
-        &self,
-        snapshot: &NodeSnapshot,
-        running: ChainEntry<'_>,
-        facts: &KubeconfigFacts,
-    ) -> Option<Finding> {
+    fn unusable(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>, facts: &KubeconfigFacts) -> Option<Finding> {
         let refused = |parameter: &str, what: &str, said: String, signature: &str| {
-            let finding = self.finding(
-                snapshot,
-                running,
-                facts,
-                format!("new pods on the node cannot start: {what}"),
-                said,
-            );
+            let finding =
+                self.finding(snapshot, running, facts, format!("new pods on the node cannot start: {what}"), said);
             answers_on(finding.parameter(parameter), &snapshot.node, &[signature])
         };
         if let Some(why) = &facts.parse_error {
@@ -89,12 +79,7 @@ impl KubeconfigScan<'_, '_> {
 
     /// An address in a form that the plugin's version does not parse. Older versions write and parse the same
     /// form.
-    fn server(
-        &self,
-        snapshot: &NodeSnapshot,
-        running: ChainEntry<'_>,
-        facts: &KubeconfigFacts,
-    ) -> Option<Finding> {
+    fn server(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>, facts: &KubeconfigFacts) -> Option<Finding> {
         let server = facts.server.as_deref()?;
         let form = form_of(server)?;
         let plugin = PluginOn::on_node(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
@@ -126,8 +111,7 @@ impl KubeconfigScan<'_, '_> {
         // This version writes the address without brackets each time it starts.
         if form == ServerForm::BareIpv6 && refuses == Some(true) {
             let newest = self.ctx.knowledge.cni_plugin().last_release();
-            let newer =
-                (format!("v{newest}"), "the installed version does not parse the address that it writes");
+            let newer = (format!("v{newest}"), "the installed version does not parse the address that it writes");
             finding.remedy = onto_version(self.ctx, Remedy::new(), Some((&newer.0, newer.1)));
         }
         Some(match (refuses, form) {

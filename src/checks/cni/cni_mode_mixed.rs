@@ -76,13 +76,7 @@ fn quoted(groups: &Groups<'_>, container: &str) -> Evidence {
 fn renewed(ctx: &Context<'_>, mut remedy: Remedy, groups: &Groups<'_>) -> Remedy {
     for (owner, pods) in groups.iter().take(QUOTED) {
         let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-        remedy.steps.push(renew(
-            ctx,
-            owner,
-            &names,
-            Needs::NewProxy,
-            "its new pods are injected for the current mode",
-        ));
+        remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, "its new pods are injected for the current mode"));
     }
     if groups.len() > QUOTED {
         remedy = remedy.note("Restart the other workloads in the same way");

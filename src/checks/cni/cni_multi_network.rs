@@ -26,21 +26,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn several(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, most: u64) -> Finding {
     let loaded = match snapshot.effective(RuntimeKind::Containerd) {
         Effective::File(loaded) => [loaded.file].into_iter().chain(loaded.others).collect(),
-        Effective::Broken { .. }
-        | Effective::None { .. }
-        | Effective::Disagree { .. }
-        | Effective::Unknown { .. } => Vec::new(),
+        Effective::Broken { .. } | Effective::None { .. } | Effective::Disagree { .. } | Effective::Unknown { .. } => {
+            Vec::new()
+        }
     };
     let quoted = loaded.iter().map(|file| {
         let calls = file.linkerd_entries().is_ok_and(|entries| !entries.is_empty());
         let said = if calls { "is loaded, with a linkerd-cni entry" } else { "is loaded" };
         in_file(snapshot, &file.path(), None, None, said)
     });
-    let said = if most == 0 {
-        "0, which means every file; expected 1".to_owned()
-    } else {
-        format!("{most}, expected 1")
-    };
+    let said =
+        if most == 0 { "0, which means every file; expected 1".to_owned() } else { format!("{most}, expected 1") };
     let remedy = on_host(
         Remedy::new(),
         nodes.system(ctx, &snapshot.node),

@@ -93,12 +93,7 @@ fn asked_for(ctx: &Context<'_>) -> Option<Evidence> {
     })
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    installed: &Installed<'_>,
-    blind: &[&Pod],
-    wanted: Option<Evidence>,
-) -> Finding {
+fn finding(ctx: &Context<'_>, installed: &Installed<'_>, blind: &[&Pod], wanted: Option<Evidence>) -> Finding {
     let target = target(ctx);
     let first = blind.first().map_or("", |pod| pod.node_name.as_str());
     let quoted = blind.iter().take(QUOTED).map(|pod| {
@@ -149,20 +144,9 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
             "{words}. The installed chart renders no iptables-mode, which is legacy from v1.4.0 on: also use \
              a newer chart and plain, the node's own iptables"
         );
-        changed(
-            ctx,
-            remedy,
-            words,
-            Some(&clean_chart(ctx)),
-            &[ChartValue::new("iptablesMode", "plain"), image],
-        )
+        changed(ctx, remedy, words, Some(&clean_chart(ctx)), &[ChartValue::new("iptablesMode", "plain"), image])
     } else {
         changed(ctx, remedy, words, None, &[image])
     };
-    meshed_replaced(
-        ctx,
-        remedy,
-        "Restart the meshed workloads whose pods run or fail without their rules",
-        &[],
-    )
+    meshed_replaced(ctx, remedy, "Restart the meshed workloads whose pods run or fail without their rules", &[])
 }

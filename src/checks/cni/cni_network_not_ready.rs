@@ -33,8 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     unmatched_logs(ctx);
     let [nothing, passed_over] = OF_RUNTIME;
     let known: BTreeMap<&str, &Node> = nodes.iter().map(|node| (node.metadata.name.as_str(), node)).collect();
-    let mut findings: Vec<Finding> =
-        nodes.iter().filter_map(|node| from_condition(ctx, node, nothing)).collect();
+    let mut findings: Vec<Finding> = nodes.iter().filter_map(|node| from_condition(ctx, node, nothing)).collect();
     let journals = journals(ctx);
     // CRI-O reports skipped files only in its journal.
     let silent = nodes.iter().filter(|node| {
@@ -49,8 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     for journal in journals {
         let last = |id: &str| {
-            journal
-                .last(ctx.knowledge, ctx.now(), |row, at| row.id == id && at.is_none_or(|at| recent(ctx, at)))
+            journal.last(ctx.knowledge, ctx.now(), |row, at| row.id == id && at.is_none_or(|at| recent(ctx, at)))
         };
         // The current state of the node's object takes precedence over its journal.
         if !known.contains_key(journal.node)

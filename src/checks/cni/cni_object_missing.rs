@@ -127,8 +127,7 @@ fn account(ctx: &Context<'_>, set: Option<&Workload>) -> Result<Option<MissingOb
     let accounts = ctx.complete_list::<ServiceAccount>()?;
     let namespace = set.map_or(ctx.namespaces().cni.as_str(), |set| &set.metadata.namespace);
     let name = set.map_or(NAME, |set| set.spec.template.spec.service_account_name.as_str());
-    let is_it =
-        |account: &&ServiceAccount| account.metadata.namespace == *namespace && account.metadata.name == name;
+    let is_it = |account: &&ServiceAccount| account.metadata.namespace == *namespace && account.metadata.name == name;
     // A pod without a named account uses the default account.
     let there = name.is_empty() || accounts.iter().any(|account| is_it(&account));
     Ok((!there).then(|| MissingObject {
@@ -168,6 +167,5 @@ fn rights(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
 
 fn install_again(ctx: &Context<'_>) -> Remedy {
     let words = "Apply linkerd-cni's manifests again, with the same values";
-    chart::install_again(ctx, Remedy::new(), words)
-        .command("Wait until it runs on every node", changed_rolled_out(ctx))
+    chart::install_again(ctx, Remedy::new(), words).command("Wait until it runs on every node", changed_rolled_out(ctx))
 }

@@ -26,9 +26,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if sets.is_empty() {
         return Err(Unjudged::not_applicable("linkerd-cni is not installed"));
     }
-    let other = all
-        .iter()
-        .find(|set| OTHERS.contains(&set.metadata.name.as_str()) && set.metadata.namespace == "kube-system");
+    let other =
+        all.iter().find(|set| OTHERS.contains(&set.metadata.name.as_str()) && set.metadata.namespace == "kube-system");
     let skips = pods.iter().find(|pod| {
         let asked = pod.metadata.annotation(SKIP).filter(|ports| !ports.trim().is_empty());
         let asked = asked.map(listed_ports).is_some_and(|ports| OWN.iter().any(|own| !ports.contains(*own)));
@@ -46,9 +45,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     let said = pod.metadata.annotation(SKIP).unwrap_or_default();
                     Evidence::field(object, format!("metadata.annotations[{SKIP}]"), said)
                 }),
-                "other-network" => other.map(|other| {
-                    Evidence::other(shown(other), "writes its configuration to the same directory")
-                }),
+                "other-network" => {
+                    other.map(|other| Evidence::other(shown(other), "writes its configuration to the same directory"))
+                }
                 _ => Some(Evidence::other("since", "independent of the cluster")),
             };
             let Some(met) = met else { continue };
@@ -72,13 +71,10 @@ fn finding(
         .severity(if defect.meets == "other-network" { Severity::Info } else { Severity::Warning })
         .likely()
         .parameter(defect.id.clone())
-        .evidences(image.map(|image| {
-            Evidence::field(shown(set), "spec.template.spec.containers[install-cni].image", image)
-        }))
-        .evidence(Evidence::other(
-            "affected versions",
-            format!("before v{}; v{version} is installed", defect.until),
-        ))
+        .evidences(
+            image.map(|image| Evidence::field(shown(set), "spec.template.spec.containers[install-cni].image", image)),
+        )
+        .evidence(Evidence::other("affected versions", format!("before v{}; v{version} is installed", defect.until)))
         .evidence(met)
         .remedy(chart::set(ctx, Remedy::new(), words, None, &[image_version(format!("v{clean}"))]))
 }

@@ -69,8 +69,7 @@ fn chart_and_cli(ctx: &Context<'_>) -> Option<Finding> {
     let plugin = upgrade.plugin.as_ref().filter(|plugin| plugin.by_cli != plugin.by_chart)?;
     let set = target(ctx).set?;
     let (by_chart, by_cli) = (&plugin.by_chart, &plugin.by_cli);
-    let words =
-        format!("Choose one, and set it in the values of the chart: image.version={by_cli} or {by_chart}");
+    let words = format!("Choose one, and set it in the values of the chart: image.version={by_cli} or {by_chart}");
     Some(
         ctx.finding(
             subject(set),

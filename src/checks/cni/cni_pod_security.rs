@@ -73,22 +73,16 @@ fn writer(ctx: &Context<'_>, namespace: &Namespace) -> Option<String> {
 }
 
 fn remedy(ctx: &Context<'_>, home: &str, writer: Option<&str>) -> Remedy {
-    let allow =
-        kubectl().words("label --overwrite namespace").operand(home).arg(format!("{ENFORCE}=privileged"));
+    let allow = kubectl().words("label --overwrite namespace").operand(home).arg(format!("{ENFORCE}=privileged"));
     let remedy = match writer {
         Some(writer) => Remedy::new()
-            .note(
-                format!(
-                    "Move linkerd-cni to its own namespace: {writer} sets the level restricted again at each upgrade, \
+            .note(format!(
+                "Move linkerd-cni to its own namespace: {writer} sets the level restricted again at each upgrade, \
                      since cniEnabled is true"
-                ),
-            )
+            ))
             .run(StepKind::Command, "Until then, allow privileged pods in the namespace", allow),
-        None => Remedy::new().run(
-            StepKind::Command,
-            "Allow privileged pods in the namespace",
-            allow,
-        )
+        None => Remedy::new()
+            .run(StepKind::Command, "Allow privileged pods in the namespace", allow)
             .step(StepKind::Note, "Or, if other applications share it, move linkerd-cni to its own namespace"),
     };
     // Only a complete list of pods proves that a node has no installer.

@@ -32,32 +32,30 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if set.spec.template.spec.container(REPAIR).is_some() {
         return Ok(Verdict::fine());
     }
-    let by_name: HashMap<&str, &Node> =
-        nodes.iter().rev().map(|node| (node.metadata.name.as_str(), node)).collect();
+    let by_name: HashMap<&str, &Node> = nodes.iter().rev().map(|node| (node.metadata.name.as_str(), node)).collect();
     let installers = InstallerPods::new(pods);
     // The kubelet accepted the pod before the installer ran. A restarted installer is excluded, because the
     // installer's pod is newer too.
-    let early: Vec<(&Pod, jiff::Timestamp)> = pods
-        .iter()
-        .filter(|pod| relies_on_plugin(pod) && !has_rules(pod) && ctx.judges(&pod.metadata.namespace))
-        .filter_map(|pod| {
-            let node = pod.node_name.as_str();
-            let object = by_name.get(node)?;
-            let (taken, ready) = (pod.status.start_time.get()?, installers.started(node)?);
-            let fresh = object.metadata.creation_timestamp.get().is_some_and(|made| {
-                ready >= made && ready.duration_since(made) <= jiff::SignedDuration::from_mins(10)
-            });
-            (fresh && taken < ready).then_some((pod, ready))
-        })
-        .collect();
+    let early: Vec<(&Pod, jiff::Timestamp)> =
+        pods.iter()
+            .filter(|pod| relies_on_plugin(pod) && !has_rules(pod) && ctx.judges(&pod.metadata.namespace))
+            .filter_map(|pod| {
+                let node = pod.node_name.as_str();
+                let object = by_name.get(node)?;
+                let (taken, ready) = (pod.status.start_time.get()?, installers.started(node)?);
+                let fresh = object.metadata.creation_timestamp.get().is_some_and(|made| {
+                    ready >= made && ready.duration_since(made) <= jiff::SignedDuration::from_mins(10)
+                });
+                (fresh && taken < ready).then_some((pod, ready))
+            })
+            .collect();
     let scaled = nodes.iter().find_map(|node| {
         let label = SCALED.into_iter().find(|label| node.metadata.label(label).is_some())?;
         let object = format!("Node {}", node.metadata.name);
         let said = node.metadata.label(label).unwrap_or_default();
         Some(Evidence::field(object, format!("metadata.labels[{label}]"), said))
     });
-    let scaled =
-        scaled.or_else(|| autoscaler(ctx.or_note(ctx.partial_list::<Deployment>()).unwrap_or_default()));
+    let scaled = scaled.or_else(|| autoscaler(ctx.or_note(ctx.partial_list::<Deployment>()).unwrap_or_default()));
     if early.is_empty() && scaled.is_none() {
         return Ok(Verdict::fine());
     }
@@ -97,8 +95,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The autoscaler that creates nodes.
 fn autoscaler(deployments: &[Workload]) -> Option<Evidence> {
     deployments.iter().find_map(|deployment| {
-        let container =
-            deployment.spec.template.spec.containers.iter().find(|one| one.image.contains(AUTOSCALER))?;
+        let container = deployment.spec.template.spec.containers.iter().find(|one| one.image.contains(AUTOSCALER))?;
         let (namespace, name) = deployment.metadata.key();
         let path = format!("spec.template.spec.containers[{}].image", container.name);
         Some(Evidence::field(format!("Deployment {namespace}/{name}"), path, &container.image))

@@ -16,12 +16,8 @@ type Right = (&'static str, &'static str, &'static str);
 const PLUGIN: [Right; 3] = [("", "pods", "get"), ("", "namespaces", "get"), ("", "services", "get")];
 
 /// Requests of the repair controller.
-const CONTROLLER: [Right; 4] = [
-    ("", "pods", "list"),
-    ("", "pods", "watch"),
-    ("", "pods", "delete"),
-    ("events.k8s.io", "events", "create"),
-];
+const CONTROLLER: [Right; 4] =
+    [("", "pods", "list"), ("", "pods", "watch"), ("", "pods", "delete"), ("events.k8s.io", "events", "create")];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets = installers(ctx)?;
@@ -93,8 +89,7 @@ fn finding(
 
 /// Evidence about the bindings with the chart's name or role.
 fn bindings_of_the_chart((roles, bindings): (&[AnyRole], &[AnyBinding]), namespace: &str) -> Vec<Evidence> {
-    let is_charts =
-        |meta: &Meta| meta.name == "linkerd-cni" || meta.label("linkerd.io/cni-resource") == Some("true");
+    let is_charts = |meta: &Meta| meta.name == "linkerd-cni" || meta.label("linkerd.io/cni-resource") == Some("true");
     let found: Vec<Evidence> = bindings
         .iter()
         .filter(|binding| is_charts(&binding.metadata))

@@ -50,15 +50,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if mode.as_ref().is_some_and(|(mode, _)| mode == "standard") {
             continue;
         }
-        let by = mode.map_or_else(
-            || Evidence::other("DaemonSet kube-system/aws-node", "strict by default"),
-            |(_, seen)| seen,
-        );
+        let by = mode
+            .map_or_else(|| Evidence::other("DaemonSet kube-system/aws-node", "strict by default"), |(_, seen)| seen);
         stuck.entry(owners.owner(pod)).or_insert((by, Vec::new())).1.push(pod);
     }
     let findings = stuck.into_iter().map(|(owner, (by, pods))| {
-        let set = kubectl()
-            .words("-n kube-system set env daemonset aws-node POD_SECURITY_GROUP_ENFORCING_MODE=standard");
+        let set =
+            kubectl().words("-n kube-system set env daemonset aws-node POD_SECURITY_GROUP_ENFORCING_MODE=standard");
         let mut remedy = Remedy::new().run(
             StepKind::Command,
             "Set the standard enforcing mode for the Amazon VPC CNI (also in its installation values): the node's \
@@ -66,13 +64,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             set,
         );
         let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-        remedy.steps.push(renew(
-            ctx,
-            &owner,
-            &names,
-            Needs::NewPods,
-            "pods get the mode when they are created",
-        ));
+        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "pods get the mode when they are created"));
         let finding = ctx
             .finding(
                 owner.subject(names),

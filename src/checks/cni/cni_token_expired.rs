@@ -40,19 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 )
                 .parameter(running.file.path())
                 .evidence(entry_evidence(snapshot, running))
-                .evidence(in_file(
-                    snapshot,
-                    &facts.path,
-                    None,
-                    None,
-                    format!("token expired {expiry}; {when}"),
-                ))
-                .timeline(token::moments(
-                    ctx,
-                    (snapshot, &facts.path),
-                    claims,
-                    &on_this_node(adds, &snapshot.node),
-                ))
+                .evidence(in_file(snapshot, &facts.path, None, None, format!("token expired {expiry}; {when}")))
+                .timeline(token::moments(ctx, (snapshot, &facts.path), claims, &on_this_node(adds, &snapshot.node)))
                 .remedy(purge_entry(ctx, &snapshot.node, system, known, &on_this_node(adds, &snapshot.node)))
                 .tie(on_node(cni_add_unauthorized::SIGNATURE, &snapshot.node));
             findings.push(finding.likely_if(taken.is_none()));

@@ -23,9 +23,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for snapshot in nodes.snapshots() {
         for file in &snapshot.conf_files {
             match file.linkerd_entries() {
-                Ok(entries) => findings.extend(
-                    entries.iter().filter_map(|entry| token_finding(ctx, &nodes, snapshot, file, entry)),
-                ),
+                Ok(entries) => findings
+                    .extend(entries.iter().filter_map(|entry| token_finding(ctx, &nodes, snapshot, file, entry))),
                 Err(why) if file.is_loadable() => {
                     lacks(ctx, Why::NotCaptured, format!("node {}: {why}", snapshot.node))
                 }

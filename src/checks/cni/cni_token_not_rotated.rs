@@ -81,13 +81,7 @@ fn late(
         .finding(entry_subject(snapshot, running.file, running.entry), message)
         .severity(severity)
         .evidence(entry_evidence(snapshot, running))
-        .evidence(in_file(
-            snapshot,
-            kubeconfig,
-            None,
-            None,
-            format!("token due for renewal {due}{until}; {when}"),
-        ))
+        .evidence(in_file(snapshot, kubeconfig, None, None, format!("token due for renewal {due}{until}; {when}")))
         .timeline(token::moments(ctx, (snapshot, kubeconfig), claims, &[]))
         .timeline(Moment::new(
             Some(due),
@@ -106,10 +100,7 @@ fn remedy(ctx: &Context<'_>, refresh: Option<TokenRefresh>) -> Remedy {
     match refresh {
         Some(TokenRefresh::None | TokenRefresh::Unreliable) if !broken => remedy.run(
             StepKind::Upgrade,
-            format!(
-                "Plan an upgrade to {} or newer, whose installer follows each renewal",
-                advised_version(ctx)
-            ),
+            format!("Plan an upgrade to {} or newer, whose installer follows each renewal", advised_version(ctx)),
             meshdoctor().words("check --only cni --to-cni").arg(advised_version(ctx)),
         ),
         _ => remedy,

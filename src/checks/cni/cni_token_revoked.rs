@@ -99,19 +99,11 @@ impl TokenScan<'_, '_, '_> {
 
     /// Why the API server rejects a token: the message, the evidence, and a parameter that distinguishes it
     /// from the usual cause.
-    fn revoked(
-        &self,
-        snapshot: &NodeSnapshot,
-        claims: &Claims,
-    ) -> Option<(&'static str, String, Option<String>)> {
+    fn revoked(&self, snapshot: &NodeSnapshot, claims: &Claims) -> Option<(&'static str, String, Option<String>)> {
         let gone = claims.pod_uid.as_deref().filter(|uid| self.every_pod && !self.is_alive(&Uid::from(*uid)));
         if let Some(uid) = gone {
             let pod = claims.pod_name.as_deref().unwrap_or("of linkerd-cni");
-            return Some((
-                MESSAGE,
-                format!("token of pod {pod} (uid {}), which is deleted", short(uid)),
-                None,
-            ));
+            return Some((MESSAGE, format!("token of pod {pod} (uid {}), which is deleted", short(uid)), None));
         }
         let uid = claims.sa_uid.as_deref()?;
         let named = ("linkerd-cni", self.ctx.namespaces().cni.as_str());

@@ -41,14 +41,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for line in pod_lines(ctx, SignatureScope::Validator) {
         lines.entry((line.namespace, line.pod)).or_default().push(line);
     }
-    let judged = |pod: &&Pod| {
-        ctx.judges(&pod.metadata.namespace) || pod.metadata.namespace == ctx.namespaces().control_plane
-    };
+    let judged =
+        |pod: &&Pod| ctx.judges(&pod.metadata.namespace) || pod.metadata.namespace == ctx.namespaces().control_plane;
     // On a node that has just joined, pods may start before linkerd-cni; they are replaced, or start again.
     let nodes: HashMap<&str, &Node> =
         ctx.optional_list::<Node>().iter().rev().map(|node| (node.metadata.name.as_str(), node)).collect();
-    let is_new =
-        |node: &str| nodes.get(node).is_some_and(|node| ctx.within_grace(node.metadata.creation_timestamp));
+    let is_new = |node: &str| nodes.get(node).is_some_and(|node| ctx.within_grace(node.metadata.creation_timestamp));
     let mut findings: Vec<Finding> = pods
         .iter()
         .filter(judged)
@@ -66,11 +64,7 @@ fn failed(ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod, said: &[PodLine<'_>
     let status = seen_to_fail(pod)?;
     let meta = &pod.metadata;
     let object = meta.described("Pod");
-    let seen = Evidence::field(
-        object.clone(),
-        format!("status.initContainerStatuses[{VALIDATOR_CONTAINER}]"),
-        status,
-    );
+    let seen = Evidence::field(object.clone(), format!("status.initContainerStatuses[{VALIDATOR_CONTAINER}]"), status);
     let subject = owners.owner(pod).subject(vec![meta.name.clone()]);
     if let Some(runtime) = gvisor::runtime_class(pod) {
         let finding = ctx.finding(subject, IN_GVISOR).parameter("gvisor").likely();
@@ -102,8 +96,7 @@ fn seen_to_fail(pod: &Pod) -> Option<String> {
     if now.terminated().is_some_and(|ended| ended.exit_code != EXIT) {
         return None;
     }
-    let ended =
-        [now.terminated(), before.terminated()].into_iter().flatten().find(|e| e.exit_code == EXIT)?;
+    let ended = [now.terminated(), before.terminated()].into_iter().flatten().find(|e| e.exit_code == EXIT)?;
     let when = ended.finished_at.get().map(|at| format!(" at {at}")).unwrap_or_default();
     Some(format!("ended with {EXIT}{when}, {} restarts", status.restart_count))
 }
@@ -120,8 +113,7 @@ fn remedy(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
         None => remedy,
     };
     let node = pod.node_name.as_str();
-    let installers =
-        kubectl().namespace(target(ctx).namespace).words("get pods -l k8s-app=linkerd-cni -o wide");
+    let installers = kubectl().namespace(target(ctx).namespace).words("get pods -l k8s-app=linkerd-cni -o wide");
     let installers = match node {
         "" => installers,
         node => installers.words("--field-selector").arg(format!("spec.nodeName={node}")),
@@ -157,9 +149,8 @@ fn in_circles(ctx: &Context<'_>, owners: &Owners<'_>, pods: &[Pod]) -> Vec<Findi
             continue;
         }
         // Deleted pods have no owner any more, so use the owner of an existing pod with the same name prefix.
-        let sibling = pods
-            .iter()
-            .find(|pod| pod.metadata.namespace == namespace && family(&pod.metadata.name) == family_name);
+        let sibling =
+            pods.iter().find(|pod| pod.metadata.namespace == namespace && family(&pod.metadata.name) == family_name);
         let Some(sibling) = sibling else { continue };
         let nodes: BTreeSet<&str> = [sibling.node_name.as_str()].into();
         let last = events.iter().max_by_key(|event| event.last);

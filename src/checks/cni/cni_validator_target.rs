@@ -40,27 +40,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let namespace = namespaces.iter().find(|namespace| namespace.metadata.name == meta.namespace);
-        let places =
-            SkipSources { pod: meta, namespace: namespace.map(|namespace| &namespace.metadata), chart };
+        let places = SkipSources { pod: meta, namespace: namespace.map(|namespace| &namespace.metadata), chart };
         if let Some((kind, seen)) = places.skips(target) {
             let (_, names) = skipped.entry((owners.owner(pod), target, kind)).or_insert((seen, Vec::new()));
             names.push(meta.name.clone());
-        } else if let Some(own) =
-            pod.status.pod_ip.filter(|own| own.is_ipv4() != target.is_ipv4() && fails(pod))
-        {
+        } else if let Some(own) = pod.status.pod_ip.filter(|own| own.is_ipv4() != target.is_ipv4() && fails(pod)) {
             let own = if own.is_ipv4() { "IPv4" } else { "IPv6" };
-            other_family
-                .entry((owners.owner(pod), target, own.to_owned()))
-                .or_default()
-                .push(meta.name.clone());
+            other_family.entry((owners.owner(pod), target, own.to_owned())).or_default().push(meta.name.clone());
         }
     }
     if answered.is_empty() && skipped.is_empty() && other_family.is_empty() {
         return Ok(Verdict::fine());
     }
-    let answered = answered
-        .into_iter()
-        .map(|((owner, target, who), names)| answers_itself(ctx, &owner, target, who, names));
+    let answered =
+        answered.into_iter().map(|((owner, target, who), names)| answers_itself(ctx, &owner, target, who, names));
     let skipped = skipped
         .into_iter()
         .map(|((owner, target, kind), (by, names))| skips_proxy(ctx, &owner, (target, kind), by, names));
@@ -71,13 +64,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// Pods whose validator dials a Service or pod.
-fn answers_itself(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    target: SocketAddr,
-    who: String,
-    names: Vec<String>,
-) -> Finding {
+fn answers_itself(ctx: &Context<'_>, owner: &Owner, target: SocketAddr, who: String, names: Vec<String>) -> Finding {
     let seen = quoted(owner, &names, target);
     let remedy = remedy(ctx, owner, &names);
     ctx.finding(
@@ -109,13 +96,7 @@ fn skips_proxy(
 }
 
 /// Pods whose validator dials an address of a family that they do not have; `own` is theirs.
-fn has_other_family(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    target: SocketAddr,
-    own: &str,
-    names: Vec<String>,
-) -> Finding {
+fn has_other_family(ctx: &Context<'_>, owner: &Owner, target: SocketAddr, own: &str, names: Vec<String>) -> Finding {
     let address = if own == "IPv6" { "[fd00::1]:20001" } else { "1.1.1.1:20001" };
     let seen = quoted(owner, &names, target);
     let object = format!("Pod {}/{}", owner.namespace, names[0]);
@@ -157,11 +138,7 @@ fn restarted(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, names: &[String])
 /// The argument with the target, as evidence.
 fn quoted(owner: &Owner, names: &[String], target: SocketAddr) -> Evidence {
     let object = format!("Pod {}/{}", owner.namespace, names[0]);
-    Evidence::field(
-        object,
-        format!("initContainers[{VALIDATOR_CONTAINER}].args"),
-        format!("--connect-addr {target}"),
-    )
+    Evidence::field(object, format!("initContainers[{VALIDATOR_CONTAINER}].args"), format!("--connect-addr {target}"))
 }
 
 /// Whether its validator has ended with an error, or has not succeeded after more than one start.
@@ -177,8 +154,7 @@ fn fails(pod: &Pod) -> bool {
 fn target(pod: &Pod) -> Option<SocketAddr> {
     let args = &pod.spec.container(VALIDATOR_CONTAINER)?.args;
     let next = args.iter().position(|arg| arg == "--connect-addr").and_then(|at| args.get(at + 1));
-    let given =
-        next.map(String::as_str).or_else(|| args.iter().find_map(|arg| arg.strip_prefix("--connect-addr=")));
+    let given = next.map(String::as_str).or_else(|| args.iter().find_map(|arg| arg.strip_prefix("--connect-addr=")));
     given?.parse().ok()
 }
 
@@ -206,11 +182,10 @@ struct SkipSources<'a> {
 impl SkipSources<'_> {
     /// Whether the port or the network of a target skips the proxy, with evidence.
     fn skips(&self, target: SocketAddr) -> Option<(&'static str, Evidence)> {
-        let ports = self.written(SKIP, "linkerd.outbound-ports-to-ignore", |entry| {
-            entry.outbound_ports_to_ignore.value().cloned()
-        });
-        let networks = self
-            .written(SUBNETS, "linkerd.subnets-to-ignore", |entry| entry.subnets_to_ignore.value().cloned());
+        let ports = self
+            .written(SKIP, "linkerd.outbound-ports-to-ignore", |entry| entry.outbound_ports_to_ignore.value().cloned());
+        let networks =
+            self.written(SUBNETS, "linkerd.subnets-to-ignore", |entry| entry.subnets_to_ignore.value().cloned());
         let port = ports.filter(|(ports, _)| holds(ports, target.port()));
         let within = |networks: &str| {
             let networks = networks.split(',').filter_map(|written| written.trim().parse::<IpNet>().ok());

@@ -50,16 +50,10 @@ fn refused(
 ) -> Option<Finding> {
     let versions = &running.file.config()?.versions;
     let declared = versions.declared.as_deref().unwrap_or(UNSTATED);
-    let newest = versions
-        .list
-        .iter()
-        .map(String::as_str)
-        .chain([declared])
-        .max_by_key(|text| text.parse::<Version>().ok());
+    let newest =
+        versions.list.iter().map(String::as_str).chain([declared]).max_by_key(|text| text.parse::<Version>().ok());
     let newest = newest.unwrap_or(declared);
-    let Some((first, last)) =
-        speaks(ctx, snapshot, plugin, declared).zip(speaks(ctx, snapshot, plugin, newest))
-    else {
+    let Some((first, last)) = speaks(ctx, snapshot, plugin, declared).zip(speaks(ctx, snapshot, plugin, newest)) else {
         let part = format!("node {}: the CNI versions that linkerd-cni there supports", snapshot.node);
         lacks(ctx, Why::NotOffered, part);
         return None;
@@ -71,8 +65,7 @@ fn refused(
     let path = running.file.path();
     let answer = snapshot.linkerd_cni_version().filter(|answer| !answer.supported_versions.is_empty());
     let answer = answer.map(|answer| {
-        let said =
-            format!("the node's linkerd-cni reports for VERSION {}", answer.supported_versions.join(", "));
+        let said = format!("the node's linkerd-cni reports for VERSION {}", answer.supported_versions.join(", "));
         Evidence::other(format!("node {}", snapshot.node), said)
     });
     let said = match (&versions.declared, versions.list.as_slice()) {
@@ -113,15 +106,13 @@ fn remedy(ctx: &Context<'_>, wanted: &str) -> Remedy {
                      not edit the configuration of the other network"
         ));
     };
-    let installed =
-        target(ctx).version.and_then(|version| ctx.knowledge.cni_plugin().for_version(&version).cloned());
+    let installed = target(ctx).version.and_then(|version| ctx.knowledge.cni_plugin().for_version(&version).cloned());
     if installed.is_some_and(|row| row.first >= *first && !row.clean_up_broken) {
         // The binary on the node is older than its image.
         return finish(ctx, through_host_network(ctx, remedy));
     }
-    let because = format!(
-        "the installed version does not support CNI {wanted}, which v{first} is the first to support"
-    );
+    let because =
+        format!("the installed version does not support CNI {wanted}, which v{first} is the first to support");
     let remedy = if renders_no_mode(ctx) {
         set(
             ctx,

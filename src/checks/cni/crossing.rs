@@ -223,10 +223,8 @@ fn of_files(ctx: &Context<'_>, upgrade: &Upgrade<'_>, snapshot: &NodeSnapshot) -
     let mut findings = Vec::new();
     for file in snapshot.conf_files.iter().filter(|file| ends_installer(file)) {
         let why = file.defect().map_or("", |defect| defect.message.as_str());
-        let subject =
-            Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
-        let text =
-            "Before the upgrade, correct the file, or move it out of the directory if it is not needed";
+        let subject = Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
+        let text = "Before the upgrade, correct the file, or move it out of the directory if it is not needed";
         findings.push(
             ctx.finding(
                 subject,

@@ -46,11 +46,7 @@ pub(super) fn graded(snapshot: &NodeSnapshot, runs: &Runs, finding: Finding) -> 
 
 /// Every entry of linkerd-cni in the files that runtimes consider. Unknown entries or effects are noted as
 /// gaps.
-pub(super) fn entries<'a>(
-    ctx: &Context<'a>,
-    nodes: &Nodes<'a>,
-    snapshot: &'a NodeSnapshot,
-) -> Vec<EntryInFile<'a>> {
+pub(super) fn entries<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot) -> Vec<EntryInFile<'a>> {
     let chain = nodes.loaded(ctx, snapshot);
     let all = snapshot.all_linkerd_entries().into_iter().filter(|(file, _)| file.is_loadable());
     all.map(|(file, entry)| EntryInFile { file, entry, runs: runs(snapshot, &chain, file, entry) }).collect()
@@ -87,13 +83,10 @@ fn runs(snapshot: &NodeSnapshot, chain: &Chain<'_>, file: &ConfFile, entry: &Lin
 pub(super) fn file_runs(chain: &Chain<'_>, file: &ConfFile) -> Runs {
     let path = file.path();
     let loads = |effective: &Effective<'_>| match effective {
-        Effective::File(loaded) => {
-            loaded.file.path() == path || loaded.others.iter().any(|other| other.path() == path)
+        Effective::File(loaded) => loaded.file.path() == path || loaded.others.iter().any(|other| other.path() == path),
+        Effective::Broken { .. } | Effective::None { .. } | Effective::Disagree { .. } | Effective::Unknown { .. } => {
+            false
         }
-        Effective::Broken { .. }
-        | Effective::None { .. }
-        | Effective::Disagree { .. }
-        | Effective::Unknown { .. } => false,
     };
     let in_chain = chain.entries.iter().any(|running| running.file.path() == path);
     match &chain.effective {
@@ -102,10 +95,7 @@ pub(super) fn file_runs(chain: &Chain<'_>, file: &ConfFile) -> Runs {
             Runs::Open(both(containerd, crio))
         }
         Effective::Unknown { reason } => Runs::Open(reason.clone()),
-        Effective::File(_)
-        | Effective::Broken { .. }
-        | Effective::None { .. }
-        | Effective::Disagree { .. } => Runs::No,
+        Effective::File(_) | Effective::Broken { .. } | Effective::None { .. } | Effective::Disagree { .. } => Runs::No,
     }
 }
 
@@ -146,8 +136,7 @@ pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) ->
     let sets = ctx.optional_list::<DaemonSet>();
     let found = sets.iter().find(|set| network.daemon_sets.contains(&set.metadata.name));
     let first = network.daemon_sets.first().map_or(network.id.as_str(), String::as_str);
-    let (namespace, name) =
-        found.map_or(("kube-system", first), |set| (&set.metadata.namespace, &set.metadata.name));
+    let (namespace, name) = found.map_or(("kube-system", first), |set| (&set.metadata.namespace, &set.metadata.name));
     let of_node = kubectl()
         .namespace(namespace)
         .words("get pods --no-headers --field-selector")

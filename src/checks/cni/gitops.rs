@@ -43,14 +43,7 @@ fn command(owner: GitOps<'_>, resume: bool) -> Option<Command> {
 
 fn flux(kind: &'static str, namespace: &str, name: &str, resume: bool) -> Command {
     let spec = serde_json::json!({"spec": {"suspend": !resume}}).to_string();
-    kubectl()
-        .namespace(namespace)
-        .words("patch")
-        .words(kind)
-        .operand(name)
-        .words("--type merge -p")
-        .arg(spec)
-        .into()
+    kubectl().namespace(namespace).words("patch").words(kind).operand(name).words("--type merge -p").arg(spec).into()
 }
 
 /// Finds the namespace of the Application in the cluster, and keeps its sync policy in a variable to restore
@@ -74,11 +67,7 @@ fn argo_cd(name: &str, resume: bool) -> Command {
     } else {
         let policy = of("get").words("-o").arg("jsonpath={.spec.syncPolicy.automated}");
         let none = serde_json::json!({"spec": {"syncPolicy": {"automated": null}}}).to_string();
-        vec![
-            Line::set("ARGO", Arg::output(found)),
-            Line::set("SYNC", Arg::output(policy)),
-            patch.arg(none).into(),
-        ]
+        vec![Line::set("ARGO", Arg::output(found)), Line::set("SYNC", Arg::output(policy)), patch.arg(none).into()]
     };
     Command::lines(lines).whole()
 }

@@ -64,11 +64,7 @@ fn bottlerocket_shell(remedy: Remedy, node: &str) -> Remedy {
 /// Adds a step that drains and replaces a node that cannot be changed.
 fn replaced(remedy: Remedy, node: &str, why: &str) -> Remedy {
     let drain = kubectl().words("drain --ignore-daemonsets --delete-emptydir-data").operand(Arg::node());
-    remedy.run(
-        StepKind::NodeFile,
-        format!("Drain the node and replace it. {why}"),
-        Command::about_node(node, [drain]),
-    )
+    remedy.run(StepKind::NodeFile, format!("Drain the node and replace it. {why}"), Command::about_node(node, [drain]))
 }
 
 /// Adds a read-only step about CNI files of a node, or none if the node is not known.
@@ -111,14 +107,8 @@ pub(super) fn which_binaries(remedy: Remedy, system: Option<&System>, node: &str
             node => remedy.run(StepKind::Note, text, Command::on_node_files(node, [list])),
         };
     }
-    let all = [
-        "iptables",
-        "iptables-save",
-        "iptables-nft",
-        "iptables-nft-save",
-        "iptables-legacy",
-        "iptables-legacy-save",
-    ];
+    let all =
+        ["iptables", "iptables-save", "iptables-nft", "iptables-nft-save", "iptables-legacy", "iptables-legacy-save"];
     let script = all.map(|name| program("command").words("-v").words(name).or_say(format!("no {name}")));
     look_at_files(remedy, system, node, text, script)
 }

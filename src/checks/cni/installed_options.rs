@@ -71,8 +71,7 @@ fn of_set(target: &CniDaemonSet<'_>) -> Vec<ChartValue> {
     let Some(set) = target.set else { return values };
     let spec = &set.spec.template.spec;
     values.extend(
-        (!spec.priority_class_name.is_empty())
-            .then(|| ChartValue::new("priorityClassName", &spec.priority_class_name)),
+        (!spec.priority_class_name.is_empty()).then(|| ChartValue::new("priorityClassName", &spec.priority_class_name)),
     );
     let installer = spec.container(INSTALLER).and_then(|container| container.security_context.as_deref());
     values.extend(
@@ -96,11 +95,7 @@ fn of_entry(entry: &LinkerdEntry) -> Vec<ChartValue> {
         (entry.use_wait_flag.value() == Some(&true)).then(|| ChartValue::new("useWaitFlag", "true")),
         (entry.ipv6.value() == Some(&true)).then(|| ChartValue::new("disableIPv6", "false")),
         entry.iptables_mode.value().map(|mode| ChartValue::new(MODE, mode)),
-        entry
-            .log_level
-            .value()
-            .filter(|level| *level != "info")
-            .map(|level| ChartValue::new("logLevel", level)),
+        entry.log_level.value().filter(|level| *level != "info").map(|level| ChartValue::new("logLevel", level)),
     ]
     .into_iter()
     .flatten()

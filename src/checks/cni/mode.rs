@@ -104,9 +104,7 @@ pub(super) fn mode_remedy(
 pub(super) fn mode_remedy_without_node(ctx: &Context<'_>, node: &str, failing: &[&AddFailure<'_>]) -> Remedy {
     let remedy = which_binaries(Remedy::new(), Nodes::for_steps(ctx).system(ctx, node), node);
     let plan = Plan::from_context(ctx, None);
-    if let (Chart::Renders(Some(IptablesMode::Plain)), None) =
-        (&plan.chart, plan.image(ctx, IptablesMode::Plain))
-    {
+    if let (Chart::Renders(Some(IptablesMode::Plain)), None) = (&plan.chart, plan.image(ctx, IptablesMode::Plain)) {
         let words = "If the node has iptables and iptables-save, restart the DaemonSet: iptablesMode is plain, \
                      but the node may still have the old mode";
         let other = "If the node lacks one of the two, set iptablesMode to nft or legacy, whichever has both of \
@@ -207,9 +205,7 @@ impl Plan {
                  the value"
             ),
             (Chart::DoesNot, false) => {
-                format!(
-                    ". The chart must be edge {first} or newer: the installed one does not render the value"
-                )
+                format!(". The chart must be edge {first} or newer: the installed one does not render the value")
             }
         };
         format!("plugin {floor} or newer{image}{chart}")

@@ -14,8 +14,7 @@ const SKEW: SignedDuration = SignedDuration::from_mins(5);
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
     let dated = nodes.snapshots().filter_map(|snapshot| Some((snapshot, snapshot.meta.collected_at?)));
-    let findings: Vec<Finding> =
-        dated.filter_map(|(snapshot, taken)| outdated(ctx, snapshot, taken)).collect();
+    let findings: Vec<Finding> = dated.filter_map(|(snapshot, taken)| outdated(ctx, snapshot, taken)).collect();
     Ok(findings.into())
 }
 

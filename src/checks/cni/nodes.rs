@@ -65,8 +65,7 @@ impl<'a> Nodes<'a> {
             Err(_) => {}
         }
         let linux = || nodes.objects.values().filter(|node| runs_pods_on_linux(node));
-        let without =
-            linux().filter(|node| !nodes.snapshots.contains_key(node.metadata.name.as_str())).count();
+        let without = linux().filter(|node| !nodes.snapshots.contains_key(node.metadata.name.as_str())).count();
         if without > 0 && !snapshots.is_empty() {
             let all = linux().count();
             lacks(ctx, Why::NotOffered, format!("{without} of {all} nodes without a snapshot"));
@@ -117,9 +116,9 @@ impl<'a> Nodes<'a> {
 
     /// The runtime of a node, from its object, else from its files.
     pub(super) fn runtime(&self, snapshot: &NodeSnapshot) -> RuntimeKind {
-        let said = self.object(&snapshot.node).map_or(RuntimeKind::Unknown, |node| {
-            RuntimeKind::parse(&node.status.node_info.container_runtime_version)
-        });
+        let said = self
+            .object(&snapshot.node)
+            .map_or(RuntimeKind::Unknown, |node| RuntimeKind::parse(&node.status.node_info.container_runtime_version));
         if said == RuntimeKind::Unknown { snapshot.runtime_hint() } else { said }
     }
 
@@ -159,8 +158,7 @@ pub(super) fn runs_pods_on_linux(node: &Node) -> bool {
     let label = |key: &str| node.metadata.label(key).unwrap_or_default();
     let system = [node.status.node_info.operating_system.as_str(), label("kubernetes.io/os")];
     let linux = system.into_iter().find(|said| !said.is_empty()).is_none_or(|said| said == "linux");
-    let virtual_one =
-        label("type") == "virtual-kubelet" || label("eks.amazonaws.com/compute-type") == "fargate";
+    let virtual_one = label("type") == "virtual-kubelet" || label("eks.amazonaws.com/compute-type") == "fargate";
     linux && !virtual_one
 }
 

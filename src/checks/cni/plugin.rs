@@ -103,10 +103,9 @@ impl<'k> PluginOn<'k> {
         let answer = self.answer.as_ref()?;
         let name = format!("node {node}");
         let said = match (self.rows.first(), self.rows.last()) {
-            (Some(first), Some(last)) => format!(
-                "the node's linkerd-cni supports up to CNI {answer}, like v{} to v{}",
-                first.first, last.first
-            ),
+            (Some(first), Some(last)) => {
+                format!("the node's linkerd-cni supports up to CNI {answer}, like v{} to v{}", first.first, last.first)
+            }
             _ => format!("the node's linkerd-cni supports up to CNI {answer}"),
         };
         Some(Evidence::other(name, said))

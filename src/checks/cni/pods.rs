@@ -21,8 +21,7 @@ pub(super) fn failed_deleted(ctx: &Context<'_>, remedy: Remedy, adds: &[&AddFail
     let remedy = match own.is_empty() {
         true => remedy,
         false => {
-            let words =
-                "Delete the control plane's pods that could not start, or wait until the kubelet retries";
+            let words = "Delete the control plane's pods that could not start, or wait until the kubelet retries";
             deleted(remedy, words, own.into_iter()).command(
                 "Wait until the control plane runs: before, new pods get no proxy",
                 kubectl().namespace(home).words("rollout status deployment --timeout=5m"),
@@ -35,11 +34,7 @@ pub(super) fn failed_deleted(ctx: &Context<'_>, remedy: Remedy, adds: &[&AddFail
 }
 
 /// Adds a step that deletes pods by namespace and name, if there are any.
-pub(super) fn deleted<'p>(
-    remedy: Remedy,
-    words: &str,
-    pods: impl Iterator<Item = (&'p str, &'p str)>,
-) -> Remedy {
+pub(super) fn deleted<'p>(remedy: Remedy, words: &str, pods: impl Iterator<Item = (&'p str, &'p str)>) -> Remedy {
     let mut by_namespace: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (namespace, pod) in pods {
         by_namespace.entry(namespace).or_default().insert(pod);
@@ -49,9 +44,9 @@ pub(super) fn deleted<'p>(
     }
     let lines = by_namespace.iter().flat_map(|(namespace, pods)| {
         let pods: Vec<&str> = pods.iter().copied().collect();
-        let lines = pods.chunks(NAMED).map(|pods| {
-            Line::from(kubectl().namespace(namespace).words("delete pod").operands(pods.iter().copied()))
-        });
+        let lines = pods
+            .chunks(NAMED)
+            .map(|pods| Line::from(kubectl().namespace(namespace).words("delete pod").operands(pods.iter().copied())));
         lines.collect::<Vec<_>>()
     });
     remedy.command(words, Command::lines(lines))

@@ -64,10 +64,7 @@ pub(super) fn installer_restarted(remedy: Remedy, target: &CniDaemonSet<'_>, nod
     remedy.command(
         "Delete the linkerd-cni pod of the node, so that the next one installs a new token and entry, and \
          wait until it is Ready",
-        Command::about_node(
-            node,
-            [Line::from(deleted(target)), Line::shell("sleep 5"), Line::from(awaited(target))],
-        ),
+        Command::about_node(node, [Line::from(deleted(target)), Line::shell("sleep 5"), Line::from(awaited(target))]),
     )
 }
 
@@ -92,15 +89,9 @@ const BY_JQ: &str = "cp -p \"$F\" \"$F.tmp\" && jq \"walk(if type == \\\"array\\
 const BY_EDITOR: &str = "cp -p \"$F\" \"$F.tmp\" && vi \"$F.tmp\" && mv \"$F.tmp\" \"$F\"";
 
 /// The first file by name, if the loaded file is not known.
-const FIRST: &str =
-    "F=$(ls -d /etc/cni/net.d/* | LC_ALL=C sort | grep -E \"\\.(conf|conflist|json)$\" | head -n 1)";
+const FIRST: &str = "F=$(ls -d /etc/cni/net.d/* | LC_ALL=C sort | grep -E \"\\.(conf|conflist|json)$\" | head -n 1)";
 
-fn edit(
-    remedy: Remedy,
-    system: Option<&System>,
-    node: &str,
-    known: Option<(&ConfFile, &LinkerdEntry)>,
-) -> Remedy {
+fn edit(remedy: Remedy, system: Option<&System>, node: &str, known: Option<(&ConfFile, &LinkerdEntry)>) -> Remedy {
     let file = match known {
         Some((file, _)) => Line::set("F", Arg::path(file.path())),
         None => Line::shell(FIRST),
@@ -123,16 +114,13 @@ fn edit(
                 to.column
             )
         }
-        (None, _) => {
-            "the object of type linkerd-cni in the file that the runtime loads (the first by name)".to_owned()
-        }
+        (None, _) => "the object of type linkerd-cni in the file that the runtime loads (the first by name)".to_owned(),
     };
     let lacks_shell = system.is_some_and(System::lacks_shell);
     let script = match (&lines, lacks_shell) {
         (Some(lines), true) => lines.script(file),
         (Some(lines), false) => {
-            let mut script =
-                vec![file, Line::shell("if command -v jq > /dev/null"), then(BY_JQ), Line::shell("else")];
+            let mut script = vec![file, Line::shell("if command -v jq > /dev/null"), then(BY_JQ), Line::shell("else")];
             script.extend(lines.cut());
             script.push(Line::shell("fi"));
             script
@@ -217,8 +205,7 @@ mod tests {
         let snapshot = NodeSnapshot::parse(&normalise(&files, &Defaults::default()));
         let (file, entry) = snapshot.all_linkerd_entries().into_iter().next().expect("an entry");
         let lines = EntryLines::find(file, entry)?;
-        let path =
-            std::env::temp_dir().join(format!("meshdoctor-purge-{}-{name}-$(id) 'x'", std::process::id()));
+        let path = std::env::temp_dir().join(format!("meshdoctor-purge-{}-{name}-$(id) 'x'", std::process::id()));
         std::fs::write(&path, text).expect("a file");
         let script = lines.script(Line::set("F", Arg::path(path.to_string_lossy())));
         let script = super::Command::in_node_shell(script).to_string();
@@ -239,7 +226,8 @@ mod tests {
     fn entry_on_separate_lines_is_removed_without_jq() {
         let list = |plugins: &str| format!("{{\n  \"name\": \"x\",\n  \"plugins\": [\n{plugins}\n  ]\n}}\n");
         let base = "    {\n      \"type\": \"aws-cni\"\n    }";
-        let entry = "    {\n      \"type\": \"linkerd-cni\",\n      \"linkerd\": {\n        \"ipv6\": false\n      }\n    }";
+        let entry =
+            "    {\n      \"type\": \"linkerd-cni\",\n      \"linkerd\": {\n        \"ipv6\": false\n      }\n    }";
         let last = list(&format!("{base},\n{entry}"));
         assert_eq!(types(cut("last", &last)).as_deref(), Some(&["aws-cni".to_owned()][..]));
         let between = list(&format!("{base},\n{entry},\n    {{\"type\": \"cilium-cni\"}}"));

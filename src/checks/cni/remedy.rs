@@ -18,9 +18,7 @@ use crate::version::{CniVersion, ImageRef};
 pub(super) fn advised_version(ctx: &Context<'_>) -> String {
     let known = ctx.knowledge.cni_plugin();
     let cleans_up = |version: &&CniVersion| {
-        known
-            .for_version(version)
-            .is_some_and(|row| !row.clean_up_broken && row.modes.contains(&IptablesMode::Plain))
+        known.for_version(version).is_some_and(|row| !row.clean_up_broken && row.modes.contains(&IptablesMode::Plain))
     };
     let version = asked_for(ctx).filter(cleans_up).cloned();
     let version = version.unwrap_or_else(|| CniVersion::Plugin(known.last_release().clone()));
@@ -127,9 +125,7 @@ pub(super) fn onto_version(ctx: &Context<'_>, remedy: Remedy, newer: Option<(&st
         Some((version, _)) => set(
             ctx,
             remedy,
-            format!(
-                "Keep {version} in the chart's values, so that the next upgrade does not restore the old one"
-            ),
+            format!("Keep {version} in the chart's values, so that the next upgrade does not restore the old one"),
             None,
             &[image_version(version)],
         ),
@@ -149,8 +145,7 @@ impl CniDaemonSet<'_> {
 
     /// Waits for the pods of a changed template. The update strategy OnDelete replaces only deleted pods.
     fn replaced(&self) -> Vec<Line> {
-        let delete =
-            |selector| kubectl().namespace(self.namespace).words("delete pods").option("-l", selector).into();
+        let delete = |selector| kubectl().namespace(self.namespace).words("delete pods").option("-l", selector).into();
         self.selector().map(delete).into_iter().chain([self.settled()]).collect()
     }
 
@@ -188,8 +183,7 @@ impl CniDaemonSet<'_> {
                     self.patched(&serde_json::json!({"hostNetwork": true, "containers": containers})),
                 )
             }
-            _ => remedy
-                .command(format!("{why}. {port}"), self.patched(&serde_json::json!({"hostNetwork": true}))),
+            _ => remedy.command(format!("{why}. {port}"), self.patched(&serde_json::json!({"hostNetwork": true}))),
         }
     }
 

@@ -48,20 +48,8 @@ pub(super) fn differences(
 ) -> Vec<TemplateDifference> {
     let mut found = vec![
         kubeconfig(entry, template, config, set),
-        differs(
-            "linkerd.incoming-proxy-port",
-            &entry.incoming_proxy_port,
-            &template.incoming_proxy_port,
-            None,
-            true,
-        ),
-        differs(
-            "linkerd.outgoing-proxy-port",
-            &entry.outgoing_proxy_port,
-            &template.outgoing_proxy_port,
-            None,
-            true,
-        ),
+        differs("linkerd.incoming-proxy-port", &entry.incoming_proxy_port, &template.incoming_proxy_port, None, true),
+        differs("linkerd.outgoing-proxy-port", &entry.outgoing_proxy_port, &template.outgoing_proxy_port, None, true),
         differs("linkerd.proxy-uid", &entry.proxy_uid, &template.proxy_uid, None, true),
         differs("linkerd.proxy-gid", &entry.proxy_gid, &template.proxy_gid, Some(-1), false),
         differs("linkerd.simulate", &entry.simulate, &template.simulate, Some(false), false),
@@ -69,29 +57,15 @@ pub(super) fn differences(
         differs("linkerd.ipv6", &entry.ipv6, &template.ipv6, Some(false), false),
         differs("log_level", &entry.log_level, &template.log_level, None, false),
         many("linkerd.ports-to-redirect", &entry.ports_to_redirect, &template.ports_to_redirect),
-        many(
-            "linkerd.inbound-ports-to-ignore",
-            &entry.inbound_ports_to_ignore,
-            &template.inbound_ports_to_ignore,
-        ),
-        many(
-            "linkerd.outbound-ports-to-ignore",
-            &entry.outbound_ports_to_ignore,
-            &template.outbound_ports_to_ignore,
-        ),
+        many("linkerd.inbound-ports-to-ignore", &entry.inbound_ports_to_ignore, &template.inbound_ports_to_ignore),
+        many("linkerd.outbound-ports-to-ignore", &entry.outbound_ports_to_ignore, &template.outbound_ports_to_ignore),
         many("linkerd.subnets-to-ignore", &entry.subnets_to_ignore, &template.subnets_to_ignore),
     ];
     // Without the version the default mode is not known, and old versions do not read the key.
     let both_set = entry.iptables_mode.value().is_some() && template.iptables_mode.value().is_some();
     if absent_mode.map_or(both_set, |mode| mode.is_some()) {
         let absent = absent_mode.flatten().map(|mode| mode.to_string());
-        found.push(differs(
-            "linkerd.iptables-mode",
-            &entry.iptables_mode,
-            &template.iptables_mode,
-            absent,
-            true,
-        ));
+        found.push(differs("linkerd.iptables-mode", &entry.iptables_mode, &template.iptables_mode, absent, true));
     }
     let mut found: Vec<TemplateDifference> = found.into_iter().flatten().collect();
     found.extend(unknown_keys(entry, template));
@@ -169,16 +143,13 @@ fn many<T: Ord + Clone + std::fmt::Display>(
 /// Keys that only one of the two has, and unknown keys with different values.
 fn unknown_keys(entry: &LinkerdEntry, template: &LinkerdEntry) -> Vec<TemplateDifference> {
     let mut found = Vec::new();
-    for (prefix, pointer, known) in
-        [("", "", &IGNORED[..]), ("linkerd.", "/linkerd", &LinkerdEntry::SETTINGS[..])]
-    {
+    for (prefix, pointer, known) in [("", "", &IGNORED[..]), ("linkerd.", "/linkerd", &LinkerdEntry::SETTINGS[..])] {
         let (is, should) = (entry.value.pointer(pointer), template.value.pointer(pointer));
         let keys = |value: Option<&Value>| {
             let keys = value.and_then(Value::as_object).map(|object| object.keys().cloned());
             keys.into_iter().flatten().collect::<BTreeSet<String>>()
         };
-        let known =
-            |key: &String| known.contains(&key.as_str()) || ["linkerd", "log_level"].contains(&key.as_str());
+        let known = |key: &String| known.contains(&key.as_str()) || ["linkerd", "log_level"].contains(&key.as_str());
         for key in keys(is).union(&keys(should)).filter(|key| !known(key)) {
             let value = |of: Option<&Value>| of.and_then(|object| object.get(key)).cloned();
             let (is, should) = (value(is), value(should));

@@ -37,8 +37,8 @@ pub(super) fn moments(
     let node = snapshot.node.as_str();
     let installers =
         ctx.optional_list::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
-    let installers = installers
-        .flat_map(|pod| moments::of_restarts(pod, "linkerd-cni created", |name| name == cni::INSTALLER));
+    let installers =
+        installers.flat_map(|pod| moments::of_restarts(pod, "linkerd-cni created", |name| name == cni::INSTALLER));
     let mut all = moments::of_token(node, file, claims, ctx.now());
     all.extend(installers);
     all.extend(refusals(refused));

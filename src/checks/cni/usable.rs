@@ -8,8 +8,7 @@ use crate::knowledge::{Backend, IptablesMode};
 use crate::model::node::{Looked, NodeSnapshot};
 
 /// The modes in order of preference: the node's own `iptables` comes first.
-pub(super) const BY_ADVICE: [IptablesMode; 3] =
-    [IptablesMode::Plain, IptablesMode::Nft, IptablesMode::Legacy];
+pub(super) const BY_ADVICE: [IptablesMode; 3] = [IptablesMode::Plain, IptablesMode::Nft, IptablesMode::Legacy];
 
 /// The two binaries of a mode.
 pub(super) fn pair(ctx: &Context<'_>, mode: IptablesMode) -> Option<[String; 2]> {
@@ -63,17 +62,12 @@ impl Usable {
 }
 
 /// The first of these modes that works on all nodes, if the current one does not.
-pub(super) fn better_mode(
-    ctx: &Context<'_>,
-    current: IptablesMode,
-    accepted: &[IptablesMode],
-) -> Option<IptablesMode> {
+pub(super) fn better_mode(ctx: &Context<'_>, current: IptablesMode, accepted: &[IptablesMode]) -> Option<IptablesMode> {
     let nodes = Nodes::for_steps(ctx);
     let usable: Vec<Usable> = nodes.snapshots().map(|snapshot| Usable::working(ctx, snapshot)).collect();
     let systems: Vec<_> = nodes.objects().filter_map(|(name, _)| nodes.system(ctx, name)).collect();
     let works = |mode: &IptablesMode| {
-        usable.iter().all(|usable| usable.has(*mode))
-            && systems.iter().all(|system| !system.has(*mode).is_lacking())
+        usable.iter().all(|usable| usable.has(*mode)) && systems.iter().all(|system| !system.has(*mode).is_lacking())
     };
     let mut accepted = BY_ADVICE.into_iter().filter(|mode| accepted.contains(mode));
     accepted.find(works).filter(|_| !works(&current))

@@ -7,9 +7,7 @@ use crate::fetched::{Fetched, Why, left_out};
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::control_plane::components;
-use crate::objects::{
-    ConfigMap, DaemonSet, Deployment, KindOf, Listed, Object, StatefulSet, Workload, is_built_in,
-};
+use crate::objects::{ConfigMap, DaemonSet, Deployment, KindOf, Listed, Object, StatefulSet, Workload, is_built_in};
 
 /// Maximum number of unreadable objects of a list that a gap of a check names.
 const UNREAD_NAMED: usize = 3;
@@ -49,13 +47,8 @@ impl<'a> Context<'a> {
         if self.has_value_keys.get() {
             return false;
         }
-        let answers: Vec<_> = self
-            .card
-            .front
-            .needs
-            .iter()
-            .filter_map(|item| Some((item.kind()?, self.cluster.answer(item)?)))
-            .collect();
+        let answers: Vec<_> =
+            self.card.front.needs.iter().filter_map(|item| Some((item.kind()?, self.cluster.answer(item)?))).collect();
         let of_manifests = answers.iter().any(|(_, answer)| is_of_manifests(answer));
         let has_custom = answers.iter().any(|(kind, _)| !is_built_in(*kind));
         let about = answers.iter().filter(|(kind, _)| !has_custom || !is_built_in(*kind));
@@ -71,8 +64,7 @@ impl<'a> Context<'a> {
     /// Whether the check requires a control plane and the objects contain none.
     fn lacks_its_control_plane(&self) -> bool {
         self.card.front.requires.contains(&Requirement::ControlPlane)
-            && components(self.optional_list::<Deployment>(), &self.cluster.namespaces.control_plane)
-                .is_empty()
+            && components(self.optional_list::<Deployment>(), &self.cluster.namespaces.control_plane).is_empty()
     }
 
     /// Notes that more objects of a list may exist. Manifests are the whole subject of their run: other
@@ -80,8 +72,7 @@ impl<'a> Context<'a> {
     fn gaps_of_list(&self, answer: &crate::model::Answer, reasons: &[Why]) {
         let some = |why: Why| Missing::part(answer.request.clone(), why, "some of them");
         let known = reasons.iter().filter(|why| **why != Why::NotInManifests);
-        let (unread, others): (Vec<&Why>, Vec<&Why>) =
-            known.partition(|why| matches!(why, Why::Malformed { .. }));
+        let (unread, others): (Vec<&Why>, Vec<&Why>) = known.partition(|why| matches!(why, Why::Malformed { .. }));
         let (named, more) = unread.split_at(unread.len().min(UNREAD_NAMED));
         for why in others.iter().chain(named) {
             self.gap(some((*why).clone()));
@@ -122,10 +113,7 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// None of them is available.
-    pub(in crate::checks) fn whole(
-        &self,
-        kind: crate::item::Kind,
-    ) -> Result<&'a [serde_json::Value], Missing> {
+    pub(in crate::checks) fn whole(&self, kind: crate::item::Kind) -> Result<&'a [serde_json::Value], Missing> {
         let (answer, reasons) = self.answer(Item::List(kind))?;
         self.gaps_of_list(answer, reasons);
         Ok(answer.whole())
@@ -138,11 +126,7 @@ impl<'a> Context<'a> {
     }
 
     /// A Deployment, StatefulSet or DaemonSet by kind, namespace and name, as [`Context::for_steps`].
-    pub(in crate::checks) fn workload_for_steps(
-        &self,
-        kind: &str,
-        key: (&str, &str),
-    ) -> Option<(Kind, &'a Workload)> {
+    pub(in crate::checks) fn workload_for_steps(&self, kind: &str, key: (&str, &str)) -> Option<(Kind, &'a Workload)> {
         let (kind, list) = match kind {
             "Deployment" => (Kind::Deployment, self.for_steps::<Deployment>()),
             "StatefulSet" => (Kind::StatefulSet, self.for_steps::<StatefulSet>()),

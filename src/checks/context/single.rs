@@ -66,8 +66,7 @@ impl<'a> Context<'a> {
         let request = || Request { namespace: Some(namespace.to_owned()), item: item.clone() };
         // A Secret of the same name in another namespace is a different one.
         let answer = self.cluster.answer(&item);
-        let Some(answer) = answer.filter(|answer| answer.request.namespace.as_deref() == Some(namespace))
-        else {
+        let Some(answer) = answer.filter(|answer| answer.request.namespace.as_deref() == Some(namespace)) else {
             return Err(Missing::whole(request(), Why::NotOffered));
         };
         match (&answer.fetched, answer.objects::<ProbeAnswer>().first()) {
@@ -165,10 +164,7 @@ impl<'a> Context<'a> {
     /// It is not known.
     pub fn cli_version(&self) -> Result<&'a LinkerdVersion, Missing> {
         self.declared(&Item::CliVersion)?;
-        self.cluster
-            .cli_version
-            .as_ref()
-            .map_err(|why| Missing::whole(Request::new(Item::CliVersion), why.clone()))
+        self.cluster.cli_version.as_ref().map_err(|why| Missing::whole(Request::new(Item::CliVersion), why.clone()))
     }
 
     /// The extension commands on PATH, `linkerd-NAME`; `None` if the CLI was not run.

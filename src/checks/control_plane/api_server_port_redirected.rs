@@ -19,8 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let config = ctx.object::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config");
     let (pods, services) = (ctx.partial_list::<Pod>(), ctx.partial_list::<Service>());
     let (config, pods, services) = (config?, pods?, services?);
-    let of_calico =
-        || sockets::of_all_nodes(ctx.optional_list::<FelixConfiguration>()).and_then(sockets::calico);
+    let of_calico = || sockets::of_all_nodes(ctx.optional_list::<FelixConfiguration>()).and_then(sockets::calico);
     let Some(at_sockets) = config.and_then(sockets::cilium).or_else(of_calico) else {
         return Err(Unjudged::not_applicable(
             "no network plugin is known that translates Service addresses when a process connects",
@@ -31,9 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let by_init = CniSkips::default();
     let mut owners: Vec<Owner> = Vec::new();
     let mut evidence: Vec<Evidence> = Vec::new();
-    for pod in
-        pods.iter().filter(|pod| pod.metadata.namespace == *home && pod.metadata.label(COMPONENT).is_some())
-    {
+    for pod in pods.iter().filter(|pod| pod.metadata.namespace == *home && pod.metadata.label(COMPONENT).is_some()) {
         let waits = pod.condition("Ready").is_some_and(|ready| ready.status != "True");
         // linkerd-cni looks up the ports of the API server itself.
         if !waits || pod.spec.container(INIT_CONTAINER).is_none() || pod.is_finished() {

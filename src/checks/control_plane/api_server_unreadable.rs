@@ -33,10 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the answer does not come from an API server, or was changed on the way: the version cannot be \
             read",
             remedy
-                .command(
-                    "Show the answer at the address in the kubeconfig",
-                    kubectl().words("get --raw=/version -v=6"),
-                )
+                .command("Show the answer at the address in the kubeconfig", kubectl().words("get --raw=/version -v=6"))
                 .note("Look for a proxy or a login page between here and the cluster"),
         ),
         Why::Failed { .. } => (

@@ -25,9 +25,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if dns.iter().any(|pod| pod.is_ready()) {
         return Ok(Vec::new().into());
     }
-    let deployment = deployments
-        .iter()
-        .find(|deployment| own(&deployment.metadata.namespace, deployment.metadata.label(LABEL.0)));
+    let deployment =
+        deployments.iter().find(|deployment| own(&deployment.metadata.namespace, deployment.metadata.label(LABEL.0)));
     let wanted = deployment.map(|deployment| deployment.spec.replicas.unwrap_or(1));
     if dns.is_empty() && wanted.is_none_or(|wanted| wanted == 0) {
         return Err(Unjudged::not_applicable(format!(
@@ -56,10 +55,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             format!("{wanted}, but no pod exists"),
         )
     });
-    let list =
-        kubectl().namespace(NAMESPACE).words("describe pods -l").arg(format!("{}={}", LABEL.0, LABEL.1));
-    let logs =
-        kubectl().namespace(NAMESPACE).words("logs --tail 30 -l").arg(format!("{}={}", LABEL.0, LABEL.1));
+    let list = kubectl().namespace(NAMESPACE).words("describe pods -l").arg(format!("{}={}", LABEL.0, LABEL.1));
+    let logs = kubectl().namespace(NAMESPACE).words("logs --tail 30 -l").arg(format!("{}={}", LABEL.0, LABEL.1));
     let finding = ctx
         .finding(
             subject,
@@ -75,7 +72,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .note("Repair DNS before anything in the mesh: waiting proxies recover once names resolve"),
         );
     let finding = if ctx.are_starting(&dns) { finding.severity(Severity::Info) } else { finding };
-    let finding =
-        LOOKED_UP.into_iter().fold(finding, |finding, component| finding.tie(component_missing(component)));
+    let finding = LOOKED_UP.into_iter().fold(finding, |finding, component| finding.tie(component_missing(component)));
     Ok(finding.into())
 }

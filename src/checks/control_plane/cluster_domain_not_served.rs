@@ -57,18 +57,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "proxies look up the control plane in a domain that the cluster's DNS does not serve: new \
             proxies get no certificate and no policy, and their pods do not become ready",
         )
-        .evidence(Evidence::field(
-            format!("ConfigMap {home}/linkerd-config"),
-            "data.values: clusterDomain",
-            domain,
-        ))
-        .evidence(Evidence::field(
-            format!("ConfigMap {NAMESPACE}/{NAME}"),
-            format!("data.{FILE}: kubernetes"),
-            zones,
-        ))
+        .evidence(Evidence::field(format!("ConfigMap {home}/linkerd-config"), "data.values: clusterDomain", domain))
+        .evidence(Evidence::field(format!("ConfigMap {NAMESPACE}/{NAME}"), format!("data.{FILE}: kubernetes"), zones))
         .remedy(remedy);
-    let finding =
-        LOOKED_UP.into_iter().fold(finding, |finding, component| finding.tie(component_missing(component)));
+    let finding = LOOKED_UP.into_iter().fold(finding, |finding, component| finding.tie(component_missing(component)));
     Ok(finding.into())
 }

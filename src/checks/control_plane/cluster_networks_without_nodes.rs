@@ -35,9 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut evidence: Vec<Evidence> = outside
         .iter()
         .take(NAMED)
-        .map(|node| {
-            Evidence::field(format!("Node {}", node.metadata.name), "spec.podCIDR", &node.spec.pod_cidr)
-        })
+        .map(|node| Evidence::field(format!("Node {}", node.metadata.name), "spec.podCIDR", &node.spec.pod_cidr))
         .collect();
     if outside.len() > NAMED {
         let more = format!("{} more outside", outside.len() - NAMED);

@@ -34,10 +34,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .collect();
         let (Some(_), Some(_)) = (proxy, found.first()) else { continue };
         let object = format!("Deployment {home}/{}", deployment.metadata.name);
-        let values: Vec<(String, &str)> = found
-            .iter()
-            .filter_map(|(key, value)| Some((value_for(component.name, key)?, value.as_str())))
-            .collect();
+        let values: Vec<(String, &str)> =
+            found.iter().filter_map(|(key, value)| Some((value_for(component.name, key)?, value.as_str()))).collect();
         let options = values.iter().fold(Options::none(), |options, (path, value)| options.set(path, *value));
         let remedy = match values.is_empty() {
             true => Remedy::new().step(

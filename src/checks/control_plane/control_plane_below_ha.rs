@@ -28,8 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // Missing Deployments are known only if the list is complete.
     if ctx.complete_list::<Deployment>().is_ok() {
         let there = |name: &str| components.iter().any(|component| component.name == name);
-        findings
-            .extend(CORE.into_iter().filter(|name| !there(name)).map(|name| deployment_missing(ctx, name)));
+        findings.extend(CORE.into_iter().filter(|name| !there(name)).map(|name| deployment_missing(ctx, name)));
     }
     Ok(findings.into())
 }
@@ -64,19 +63,14 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, enough: u32) -> Finding
             },
         )
         .evidence(component.replicas(path, available))
-        .evidence(Evidence::field(
-            format!("ConfigMap {namespace}/{CONFIG}"),
-            "data.values: highAvailability",
-            "true",
-        ))
+        .evidence(Evidence::field(format!("ConfigMap {namespace}/{CONFIG}"), "data.values: highAvailability", "true"))
         .remedy(remedy(ctx, component, enough));
     // The row of `linkerd check` requires two.
     if available < AN_OUTAGE { finding } else { finding.parameter("as-set").fails_rows([]) }
 }
 
 /// Lists who set fields of an object, the subresource, and when.
-const MANAGERS: &str =
-    r#"{range .metadata.managedFields[*]}{.manager}{" "}{.subresource}{" "}{.time}{"\n"}{end}"#;
+const MANAGERS: &str = r#"{range .metadata.managedFields[*]}{.manager}{" "}{.subresource}{" "}{.time}{"\n"}{end}"#;
 
 fn remedy(ctx: &Context<'_>, component: &Component<'_>, enough: u32) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;

@@ -16,10 +16,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.partial_list::<Deployment>()?;
     let namespace = &ctx.namespaces().control_plane;
     let made = recent(ctx.partial_list::<ReplicaSet>()?, namespace, ctx.now(), ctx.param_duration("hours"));
-    let findings = components(deployments, namespace)
-        .into_iter()
-        .filter(|c| CORE.contains(&c.name))
-        .filter_map(|component| {
+    let findings =
+        components(deployments, namespace).into_iter().filter(|c| CORE.contains(&c.name)).filter_map(|component| {
             let sets = made.get(component.deployment.metadata.name.as_str())?;
             let sets = of_one_release(sets).filter(|sets| sets.len() >= ctx.count_of("rollouts"))?;
             Some(finding(ctx, &component, sets))
@@ -48,9 +46,7 @@ pub(super) fn recent<'a>(
 
 /// The ReplicaSets of the release with the most of them. Upgrades create ReplicaSets of other releases, and
 /// several upgrades in a row are not churn.
-pub(super) fn of_one_release<'a>(
-    sets: &[(Timestamp, &'a Workload)],
-) -> Option<Vec<(Timestamp, &'a Workload)>> {
+pub(super) fn of_one_release<'a>(sets: &[(Timestamp, &'a Workload)]) -> Option<Vec<(Timestamp, &'a Workload)>> {
     let mut releases: BTreeMap<String, Vec<(Timestamp, &Workload)>> = BTreeMap::new();
     for (at, set) in sets {
         releases.entry(release(set).unwrap_or_default()).or_default().push((*at, set));
@@ -79,11 +75,7 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
         .command(
             "Find out which field manager writes the Deployment, and which annotations differ between \
             ReplicaSets",
-            kubectl()
-                .namespace(namespace)
-                .words("get deployment")
-                .operand(name)
-                .words("-o yaml --show-managed-fields"),
+            kubectl().namespace(namespace).words("get deployment").operand(name).words("-o yaml --show-managed-fields"),
         )
         .step(
             StepKind::Note,
@@ -108,8 +100,8 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
         let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);
         Evidence::field(object, "metadata.creationTimestamp", at.to_string())
     }))
-    .evidences(gitops.map(|gitops| {
-        Evidence::other(format!("Deployment {namespace}/{name}"), format!("applied by {gitops}"))
-    }))
+    .evidences(
+        gitops.map(|gitops| Evidence::other(format!("Deployment {namespace}/{name}"), format!("applied by {gitops}"))),
+    )
     .remedy(remedy)
 }

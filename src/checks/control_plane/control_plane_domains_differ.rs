@@ -78,11 +78,7 @@ const NOT_PASSED: &str = "cluster-domain-not-passed";
 
 /// A policy controller without the argument: it assumes the charts' default domain. Releases before the argument do not
 /// use the domain.
-fn without_domain(
-    ctx: &Context<'_>,
-    deployment: &Workload,
-    wanted: &str,
-) -> Result<Option<Finding>, Unjudged> {
+fn without_domain(ctx: &Context<'_>, deployment: &Workload, wanted: &str) -> Result<Option<Finding>, Unjudged> {
     let home = ctx.namespaces().control_plane.as_str();
     let containers = &deployment.spec.template.spec.containers;
     let at = containers.iter().position(|one| one.name == "policy" && !one.args.is_empty());
@@ -117,11 +113,7 @@ fn without_domain(
             .tie(Tie::Workload(Kind::Deployment.to_string(), home.to_owned(), name.to_owned()))
             .parameter("policy:cluster-domain")
             .evidence(Evidence::field(Subject::object(Kind::Deployment, home, name), path, "not set"))
-            .evidence(Evidence::field(
-                format!("ConfigMap {home}/linkerd-config"),
-                "data.values: clusterDomain",
-                wanted,
-            ))
+            .evidence(Evidence::field(format!("ConfigMap {home}/linkerd-config"), "data.values: clusterDomain", wanted))
             .evidence(release)
             .remedy(remedy),
     ))

@@ -8,14 +8,8 @@ use crate::checks::upgrade::{self, Options};
 /// Chart values that `values-ha.yaml` sets in addition to replicas and failure policies, and the consequence
 /// of leaving them off.
 const PARTS: [(&str, &str); 2] = [
-    (
-        "enablePodAntiAffinity",
-        "without anti-affinity all pods of a component may run on one node, and fail with it",
-    ),
-    (
-        "enablePodDisruptionBudget",
-        "without PodDisruptionBudgets a drain may evict all pods of a component at once",
-    ),
+    ("enablePodAntiAffinity", "without anti-affinity all pods of a component may run on one node, and fail with it"),
+    ("enablePodDisruptionBudget", "without PodDisruptionBudgets a drain may evict all pods of a component at once"),
 ];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -72,8 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The step if the control plane is, or may be, in another namespace.
 fn other_namespace(ctx: &Context<'_>, deployments: &[Workload]) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
-    let is_other =
-        |one: &&Workload| one.metadata.namespace != home && one.metadata.label(COMPONENT).is_some();
+    let is_other = |one: &&Workload| one.metadata.namespace != home && one.metadata.label(COMPONENT).is_some();
     let check = |namespace: Arg| meshdoctor().words("check -L").arg(namespace);
     match deployments.iter().find(is_other) {
         Some(other) => {
@@ -82,10 +81,8 @@ fn other_namespace(ctx: &Context<'_>, deployments: &[Workload]) -> Remedy {
             Remedy::new().command(act, check(Arg::from(namespace)))
         }
         // Deployments of unselected namespaces are not known.
-        None if !ctx.settings.namespaces.is_empty() => Remedy::new().command(
-            "If the control plane is in another namespace, name it",
-            check(Arg::placeholder("NAMESPACE")),
-        ),
+        None if !ctx.settings.namespaces.is_empty() => Remedy::new()
+            .command("If the control plane is in another namespace, name it", check(Arg::placeholder("NAMESPACE"))),
         None => Remedy::new(),
     }
 }
@@ -103,9 +100,7 @@ fn installed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         (true, NeededFirst::Unknown) => {
             "Check whether the cluster meets the requirements. From 2.18 on, it also needs the Gateway API"
         }
-        (true, NeededFirst::Missing(_) | NeededFirst::Nothing) => {
-            "Check whether the cluster meets the requirements"
-        }
+        (true, NeededFirst::Missing(_) | NeededFirst::Nothing) => "Check whether the cluster meets the requirements",
         (false, _) => "Otherwise, check whether the cluster meets the requirements",
     };
     let remedy = remedy.command(act, relying(meshdoctor().words("check --pre")));
@@ -114,9 +109,7 @@ fn installed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         NeededFirst::Nothing | NeededFirst::Unknown => remedy,
     };
     remedy.command(
-        format!(
-            "Then install Linkerd with the tool and values that will manage it{values}, for example with the CLI"
-        ),
+        format!("Then install Linkerd with the tool and values that will manage it{values}, for example with the CLI"),
         Command::lines([install().words("--crds").pipe(apply()), relying(install()).pipe(apply())]),
     )
 }

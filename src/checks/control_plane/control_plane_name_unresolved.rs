@@ -31,8 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let failing = all.into_iter().filter_map(|(pod, metrics)| {
         let grown: Vec<_> = metrics.grown(DnsResolutions).collect();
         let count = |client: &str, result: &str| -> u64 {
-            let is_it =
-                |series: &Series| series.label("client") == client && series.label("result") == result;
+            let is_it = |series: &Series| series.label("client") == client && series.label("result") == result;
             grown.iter().filter(|(series, _)| is_it(series)).map(|(_, growth)| growth).sum()
         };
         let clients: Vec<(&str, u64)> = CLIENTS

@@ -35,13 +35,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let stuck = unready(ctx, budget);
         let look = kubectl().namespace(namespace).words("get pods -o wide");
         let remedy = if unhealthy {
-            Remedy::new()
-                .command("List the pods, and repair those that are not ready", look)
-                .note(
-                    "If a node must be drained now, delete only these pods. As a last resort, `kubectl drain \
+            Remedy::new().command("List the pods, and repair those that are not ready", look).note(
+                "If a node must be drained now, delete only these pods. As a last resort, `kubectl drain \
                     --disable-eviction` ignores the budgets of all pods on the node. On Kubernetes 1.27 and later, \
                     unhealthyPodEvictionPolicy: AlwaysAllow in the budget lets unready pods be evicted",
-                )
+            )
         } else {
             more_replicas(ctx, budget)
         };
@@ -65,9 +63,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }))
             .parameter(if unhealthy { "unhealthy" } else { "too-few-replicas" })
             .remedy(remedy.shown_by(shown));
-        let finding = stuck.iter().fold(finding, |finding, pod| {
-            finding.tie(Tie::Pod(namespace.clone(), pod.metadata.name.clone()))
-        });
+        let finding = stuck
+            .iter()
+            .fold(finding, |finding, pod| finding.tie(Tie::Pod(namespace.clone(), pod.metadata.name.clone())));
         // Without a timestamp it may be caused by a rollout.
         findings.push(finding.likely_if(since.is_none()));
     }
@@ -120,10 +118,8 @@ fn doubled(ctx: &Context<'_>, own: &[&PodDisruptionBudget], deployments: &[Workl
         let added: Vec<&str> = names.iter().copied().filter(|name| !of_chart(name)).collect();
         let delete = kubectl().namespace(namespace).words("delete poddisruptionbudget");
         let remedy = match added.as_slice() {
-            [added] if names.len() == 2 => Remedy::new().command(
-                "Delete the budget that the chart did not create, also at its source",
-                delete.operand(*added),
-            ),
+            [added] if names.len() == 2 => Remedy::new()
+                .command("Delete the budget that the chart did not create, also at its source", delete.operand(*added)),
             _ => Remedy::new().note("Delete all but one of the budgets, also at their source"),
         };
         let first = ctx.finding(
@@ -132,15 +128,13 @@ fn doubled(ctx: &Context<'_>, own: &[&PodDisruptionBudget], deployments: &[Workl
              with such a pod blocks",
         );
         let rest = names.iter().skip(1);
-        rest.fold(first, |finding, name| {
-            finding.subject(Subject::object("PodDisruptionBudget", namespace, name))
-        })
-        .parameter("several")
-        .evidence(Evidence::other(
-            format!("Deployments in {namespace} that these budgets cover"),
-            covered.join(", "),
-        ))
-        .remedy(remedy)
+        rest.fold(first, |finding, name| finding.subject(Subject::object("PodDisruptionBudget", namespace, name)))
+            .parameter("several")
+            .evidence(Evidence::other(
+                format!("Deployments in {namespace} that these budgets cover"),
+                covered.join(", "),
+            ))
+            .remedy(remedy)
     };
     groups.into_iter().map(finding).collect()
 }
@@ -165,8 +159,7 @@ fn empty(
             && one.spec.replicas.is_some_and(|replicas| replicas > 1)
             && !own.iter().any(|budget| covers(budget, one))
     };
-    let exposed: Vec<&str> =
-        deployments.iter().filter(is_exposed).map(|one| one.metadata.name.as_str()).collect();
+    let exposed: Vec<&str> = deployments.iter().filter(is_exposed).map(|one| one.metadata.name.as_str()).collect();
     if exposed.is_empty() {
         return None;
     }
@@ -184,10 +177,7 @@ fn empty(
             "spec.selector",
             said,
         ))
-        .evidence(Evidence::other(
-            "Deployments with several replicas and without a budget",
-            exposed.join(", "),
-        ))
+        .evidence(Evidence::other("Deployments with several replicas and without a budget", exposed.join(", ")))
         .remedy(upgrade::with_values(
             ctx,
             Remedy::new(),
@@ -202,13 +192,11 @@ fn more_replicas(ctx: &Context<'_>, budget: &PodDisruptionBudget) -> Remedy {
     let labels = budget.spec.selector.iter().flat_map(|selector| selector.match_labels.iter());
     let of_core = |value: &str| CORE.contains(&value);
     if !labels.into_iter().any(|(key, value)| key.as_ref() == COMPONENT && of_core(value.as_str())) {
-        return Remedy::new()
-            .note("Run more replicas than the budget requires, or lower the budget's minimum");
+        return Remedy::new().note("Run more replicas than the budget requires, or lower the budget's minimum");
     }
     let replicas = (budget.status.desired_healthy + 1).max(2).to_string();
     let options = Options::none().set("controllerReplicas", replicas);
-    let remedy =
-        upgrade::with_values(ctx, Remedy::new(), "Run more replicas than the budget requires", options);
+    let remedy = upgrade::with_values(ctx, Remedy::new(), "Run more replicas than the budget requires", options);
     remedy.note("Or lower the budget's minimum")
 }
 

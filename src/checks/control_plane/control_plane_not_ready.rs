@@ -76,12 +76,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Harmless pods in the control plane's namespace that `linkerd check` counts nevertheless: evicted, failed
 /// or terminating pods, and pods of other workloads. One finding for each row that fails only because of
 /// them. Pods of a component with too few ready pods are excluded: they belong to that component's finding.
-fn other_pods(
-    ctx: &Context<'_>,
-    pods: &[Pod],
-    judged: &BTreeSet<&str>,
-    findings: &[Finding],
-) -> Vec<Finding> {
+fn other_pods(ctx: &Context<'_>, pods: &[Pod], judged: &BTreeSet<&str>, findings: &[Finding]) -> Vec<Finding> {
     let namespace = &ctx.namespaces().control_plane;
     let reported = |row: &str| findings.iter().any(|finding| finding.rows.names().contains(&row));
     let unhealthy = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
@@ -90,10 +85,8 @@ fn other_pods(
         let pod = own.find(|pod| counts(pod) && !judged.contains(pod.metadata.name.as_str()))?;
         (!reported(row)).then_some((row, severity, pod))
     };
-    let rest = [
-        first(SCHEDULED, Severity::Warning, &Pod::is_unschedulable),
-        first(PROXIES, Severity::Error, &unhealthy),
-    ];
+    let rest =
+        [first(SCHEDULED, Severity::Warning, &Pod::is_unschedulable), first(PROXIES, Severity::Error, &unhealthy)];
     let found = rest.into_iter().flatten().map(|(row, severity, pod)| {
         let name = &pod.metadata.name;
         let message = if pod.metadata.label(COMPONENT).is_some() {
@@ -159,9 +152,11 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
         .rows_as(Severity::Error)
         .fails_rows([PROXIES])
         .parameter("starting")
-        .evidences(starting.iter().map(|pod| {
-            Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", label(pod))
-        }))
+        .evidences(
+            starting
+                .iter()
+                .map(|pod| Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", label(pod))),
+        )
         .remedy(Remedy::new().command(
             "Wait five minutes; if it is still not ready, find out why",
             kubectl().namespace(namespace).words("describe pod").operand(pod),
@@ -193,13 +188,7 @@ fn comes_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Po
 
 /// A finding for a component whose missing pods are starting: an info, and a warning if the component has been
 /// unavailable for longer than a normal start. `linkerd check` waits for them.
-fn coming_up(
-    ctx: &Context<'_>,
-    component: &Component<'_>,
-    ready: u32,
-    own: &[&Pod],
-    none_runs: bool,
-) -> Finding {
+fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod], none_runs: bool) -> Finding {
     let meta = &component.deployment.metadata;
     let starting: Vec<&&Pod> = own.iter().filter(|pod| is_unready(pod)).collect();
     let down = outage(ctx, component, own).filter(|down| down.length > NORMAL_START);
@@ -210,9 +199,9 @@ fn coming_up(
             "{}. Its pods are less than five minutes old, and no container has failed",
             unavailable(component, (None, &[]), injector_policy(ctx), expired(ctx, component, down))
         ),
-        false => format!(
-            "{name} is starting: the missing pods are less than five minutes old, and no container has failed"
-        ),
+        false => {
+            format!("{name} is starting: the missing pods are less than five minutes old, and no container has failed")
+        }
     };
     let rollout = kubectl()
         .namespace(&meta.namespace)
@@ -222,25 +211,24 @@ fn coming_up(
     let steps = Remedy::new().command("Wait until its pods are ready", rollout);
     let log = kubectl().namespace(&meta.namespace).words("logs").operand(format!("deployment/{}", meta.name));
     let steps = match is_down {
-        true => steps
-            .command("If they do not become ready, read the log", log.words("--all-containers --tail=50")),
+        true => steps.command("If they do not become ready, read the log", log.words("--all-containers --tail=50")),
         false => steps,
     };
-    let finding = ctx
-        .finding(Subject::object("Deployment", &meta.namespace, &meta.name), message)
-        .severity(match down {
-            Some(_) if expired(ctx, component, down).is_some() => Severity::Error,
-            Some(_) => Severity::Warning,
-            None => Severity::Info,
-        })
-        .parameter("starting")
-        .evidences(starting.iter().map(|pod| {
-            Evidence::field(format!("Pod {}/{}", meta.namespace, pod.metadata.name), "status", label(pod))
-        }))
-        .evidences(down.map(|down| down.evidence(component)))
-        .fails_rows(rows(none_runs, own))
-        .rows_as(Severity::Error)
-        .remedy(steps);
+    let finding =
+        ctx.finding(Subject::object("Deployment", &meta.namespace, &meta.name), message)
+            .severity(match down {
+                Some(_) if expired(ctx, component, down).is_some() => Severity::Error,
+                Some(_) => Severity::Warning,
+                None => Severity::Info,
+            })
+            .parameter("starting")
+            .evidences(starting.iter().map(|pod| {
+                Evidence::field(format!("Pod {}/{}", meta.namespace, pod.metadata.name), "status", label(pod))
+            }))
+            .evidences(down.map(|down| down.evidence(component)))
+            .fails_rows(rows(none_runs, own))
+            .rows_as(Severity::Error)
+            .remedy(steps);
     if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }
 }
 
@@ -325,9 +313,7 @@ fn unavailable(
     expired: Option<SignedDuration>,
 ) -> String {
     let unmeshed = match policy {
-        Some("Fail") => {
-            "its webhook has failurePolicy Fail, so no pod can be created in the namespaces that it covers"
-        }
+        Some("Fail") => "its webhook has failurePolicy Fail, so no pod can be created in the namespaces that it covers",
         Some("Ignore") => "its webhook has failurePolicy Ignore, so new pods are created without a proxy",
         _ => "new pods are created without a proxy, or cannot be created",
     };
@@ -461,14 +447,10 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
         logs.option("-c", container)
     };
     let remedy = match reason {
-        Some(Failing { container: Some(container), crashed: true, .. }) => remedy.command(
-            "Read the log of the failing container's last run",
-            logs(container).words("--previous --tail=50"),
-        ),
-        Some(Failing { container: Some(container), running: true, .. }) => remedy.command(
-            "Read the log of the container that does not become ready",
-            logs(container).words("--tail=50"),
-        ),
+        Some(Failing { container: Some(container), crashed: true, .. }) => remedy
+            .command("Read the log of the failing container's last run", logs(container).words("--previous --tail=50")),
+        Some(Failing { container: Some(container), running: true, .. }) => remedy
+            .command("Read the log of the container that does not become ready", logs(container).words("--tail=50")),
         _ => remedy,
     };
     let unplaced = reason.map(|reason| unplaced(&reason.evidence.said)).unwrap_or_default();
@@ -484,15 +466,14 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
         return remedy;
     }
     let (described, may_restart) = match reason {
-        Some(Failing { container: Some(_), crashed: true, .. }) => (
-            "Repair the cause in this log. If it shows none, read the state and the events of its pods",
-            false,
-        ),
+        Some(Failing { container: Some(_), crashed: true, .. }) => {
+            ("Repair the cause in this log. If it shows none, read the state and the events of its pods", false)
+        }
         Some(Failing { running: true, .. }) => ("Show the state and the events of its pods", true),
         Some(_) | None => ("Repair the cause that the state and the events of its pods report", false),
     };
-    let remedy = remedy
-        .command(described, kubectl().namespace(namespace).words("describe pods").option("-l", selector));
+    let remedy =
+        remedy.command(described, kubectl().namespace(namespace).words("describe pods").option("-l", selector));
     match may_restart {
         true => remedy.command(
             "If neither shows the cause, restart the component",

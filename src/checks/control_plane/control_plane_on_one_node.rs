@@ -38,12 +38,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for component in components(deployments, namespace) {
         let own = pods.iter().filter(|pod| {
             let meta = &pod.metadata;
-            meta.namespace == *namespace
-                && meta.label(COMPONENT) == Some(component.name)
-                && !pod.is_finished()
+            meta.namespace == *namespace && meta.label(COMPONENT) == Some(component.name) && !pod.is_finished()
         });
-        let on: BTreeSet<&str> =
-            own.map(|pod| pod.node_name.as_str()).filter(|node| !node.is_empty()).collect();
+        let on: BTreeSet<&str> = own.map(|pod| pod.node_name.as_str()).filter(|node| !node.is_empty()).collect();
         if !CORE.contains(&component.name) || component.wanted() < 2 || on.is_empty() {
             continue;
         }
@@ -78,10 +75,7 @@ fn together(ctx: &Context<'_>, component: &Component<'_>, on: &BTreeSet<&str>, r
     )
     .command(
         "Or restart the component: with another node free, the scheduler may spread its pods",
-        kubectl()
-            .namespace(&meta.namespace)
-            .words("rollout restart")
-            .operand(format!("deployment/{}", meta.name)),
+        kubectl().namespace(&meta.namespace).words("rollout restart").operand(format!("deployment/{}", meta.name)),
     );
     ctx.finding(
         subject(component),

@@ -21,8 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             None => ("ReplicaSet", set.metadata.name.as_str()),
         };
         let refusal = refusal::read(&condition.message);
-        let is_denied =
-            matches!(refusal, Refusal::Denied { .. }) && refusal::names_linkerds(&condition.message);
+        let is_denied = matches!(refusal, Refusal::Denied { .. }) && refusal::names_linkerds(&condition.message);
         let remedy = match refusal {
             Refusal::Denied { .. } if is_denied => denied::remedy(ctx, &condition.message),
             Refusal::PriorityClass { name } => upgrade::with_values(
@@ -54,9 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let excerpt = denied::excerpt(&condition.message).filter(|_| is_denied);
         let said = format!("{}: {}", condition.reason, excerpt.unwrap_or(&condition.message));
         let message = match set.status.ready_replicas {
-            0 => {
-                "the API server rejects new pods of the control plane, and no pod of this ReplicaSet is ready"
-            }
+            0 => "the API server rejects new pods of the control plane, and no pod of this ReplicaSet is ready",
             _ => {
                 "the API server rejects new pods of the control plane: running pods continue, but none can be \
                  replaced"

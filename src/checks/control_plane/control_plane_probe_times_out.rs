@@ -36,9 +36,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.partial_list::<Deployment>()?;
     let probes = ProbeEvents::new(ctx.partial_list::<Event>()?);
     let home = ctx.namespaces().control_plane.as_str();
-    let own = |pod: &&Pod| {
-        pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished()
-    };
+    let own =
+        |pod: &&Pod| pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished();
     let names: BTreeMap<&str, &str> = components(deployments, home)
         .into_iter()
         .map(|component| (component.name, component.deployment.metadata.name.as_str()))
@@ -59,8 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             };
             let finding = finding(ctx, subject, pod, &silent);
             let component = pod.metadata.label(COMPONENT);
-            let mut replicas =
-                pods.iter().filter(own).filter(|other| other.metadata.label(COMPONENT) == component);
+            let mut replicas = pods.iter().filter(own).filter(|other| other.metadata.label(COMPONENT) == component);
             findings.push(match replicas.any(has_failed_itself) {
                 true => finding.symptoms(BTreeMap::new()),
                 false => finding,
@@ -75,12 +73,7 @@ fn silent<'a>(ctx: &Context<'_>, pod: &'a Pod, probes: &ProbeEvents<'a>) -> Vec<
     let of_container = |name: &'a str| {
         let unanswered = probes.unanswered(ctx, pod, name);
         let status = pod.container_status(name);
-        (!unanswered.is_empty()).then(|| Silent {
-            name,
-            unanswered,
-            killed: probes.killed(pod, name),
-            status,
-        })
+        (!unanswered.is_empty()).then(|| Silent { name, unanswered, killed: probes.killed(pod, name), status })
     };
     pod.spec.all_containers().filter_map(|container| of_container(&container.name)).collect()
 }
@@ -97,9 +90,7 @@ fn has_failed_itself(pod: &Pod) -> bool {
 /// The chart's values of the probes of a container, without the timeout.
 fn values_of(container: &str) -> Option<[&'static str; 2]> {
     match container {
-        "destination" => {
-            Some(["destinationController.livenessProbe", "destinationController.readinessProbe"])
-        }
+        "destination" => Some(["destinationController.livenessProbe", "destinationController.readinessProbe"]),
         "sp-validator" => Some(["spValidator.livenessProbe", "spValidator.readinessProbe"]),
         "policy" => Some(["policyController.livenessProbe", "policyController.readinessProbe"]),
         "identity" => Some(["identity.livenessProbe", "identity.readinessProbe"]),

@@ -36,8 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // Values decide whether the release needs some permissions.
         let perhaps = table.roles(namespace, &version, minors, |_| true);
         let lacks = |role: &GrantedRole<'_>| missing_rights(role, rights, namespace).next().is_some();
-        if perhaps.iter().filter(|role| lacks(role)).count() > roles.iter().filter(|role| lacks(role)).count()
-        {
+        if perhaps.iter().filter(|role| lacks(role)).count() > roles.iter().filter(|role| lacks(role)).count() {
             ctx.gap(missing);
         }
     }
@@ -66,8 +65,7 @@ fn unlabelled(ctx: &Context<'_>, role: &GrantedRole<'_>, rights: Rights<'_>) -> 
         return Vec::new();
     }
     let there = rights.0.iter().find(|known| known.metadata.name == role.role).map(|role| &role.metadata);
-    let binding =
-        rights.1.iter().find(|known| known.metadata.name == role.binding).map(|role| &role.metadata);
+    let binding = rights.1.iter().find(|known| known.metadata.name == role.binding).map(|role| &role.metadata);
     let of = |meta: Option<&Meta>, kind: &str, row| {
         let meta = meta?;
         unmarked(ctx, Subject::object(kind, "", &meta.name), meta, row)
@@ -101,14 +99,13 @@ fn finding(
         }
         (Some(_), Some(_)) => format!("does not bind {} to {namespace}/{}", role.role, role.account),
     };
-    let message = message((kind, name), role, lacking);
+    let message = message((kind, name), there.is_none() || binding.is_none(), role, lacking);
     // The permission that the message names.
     let named = lacking.iter().min_by_key(|(group, resource, verb)| (*resource, *verb != "watch", *group));
     let ask = named.map_or_else(
         || kubectl().words("get").arg(kind.to_ascii_lowercase()).operand(name),
         |(group, resource, verb)| {
-            let (resource, part) =
-                resource.split_once('/').map_or((*resource, None), |(of, part)| (of, Some(part)));
+            let (resource, part) = resource.split_once('/').map_or((*resource, None), |(of, part)| (of, Some(part)));
             let resource = if group.is_empty() { resource.to_owned() } else { qualified(group, resource) };
             let account = format!("system:serviceaccount:{namespace}:{}", role.account);
             let ask = kubectl().words("auth can-i").arg(*verb).arg(resource);
@@ -127,16 +124,12 @@ fn finding(
         true => remedy,
         false => remedy.command(
             format!("If {component} does not recover, restart it"),
-            kubectl()
-                .namespace(namespace)
-                .words("rollout restart")
-                .arg(format!("deployment/{}", role.account)),
+            kubectl().namespace(namespace).words("rollout restart").arg(format!("deployment/{}", role.account)),
         ),
     };
     let account = format!("ServiceAccount {namespace}/{}", role.account);
     let evidence = Evidence::other(format!("{kind} {name}"), state);
-    let lacks =
-        (!lacking.is_empty()).then(|| Evidence::other(account, format!("may not {}", describe(lacking))));
+    let lacks = (!lacking.is_empty()).then(|| Evidence::other(account, format!("may not {}", describe(lacking))));
     let finding = ctx
         .finding(Subject::object(kind, "", name), message)
         .severity(match lacking {
@@ -156,7 +149,13 @@ fn finding(
     )))
 }
 
-fn message((kind, name): (&str, &str), role: &GrantedRole<'_>, lacking: &[(&str, &str, &str)]) -> String {
+/// `is_gone`: the object does not exist.
+fn message(
+    (kind, name): (&str, &str),
+    is_gone: bool,
+    role: &GrantedRole<'_>,
+    lacking: &[(&str, &str, &str)],
+) -> String {
     let resources: BTreeSet<&str> = lacking.iter().map(|(_, resource, _)| *resource).collect();
     let resources = some(&resources, 2);
     match (lacking.is_empty(), role.account) {
@@ -181,6 +180,10 @@ fn message((kind, name): (&str, &str), role: &GrantedRole<'_>, lacking: &[(&str,
                  ExternalWorkloads"
             )
         }
+        (false, "linkerd-destination") if is_gone => format!(
+            "{kind} {name} is missing, so destination may not watch {resources}. Clients get outdated endpoints or \
+             policies, and after a restart destination does not become ready"
+        ),
         (false, "linkerd-destination") => format!(
             "destination lacks permission to watch {resources}. Clients get outdated endpoints or policies, \
              and after a restart destination does not become ready"
@@ -208,9 +211,7 @@ fn only_writes_status(lacking: &[(&str, &str, &str)]) -> bool {
 /// Whether only the endpoints of ExternalWorkloads are not written, for which destination elects a leader in the
 /// background.
 fn only_writes_endpoints(lacking: &[(&str, &str, &str)]) -> bool {
-    lacking
-        .iter()
-        .all(|(_, resource, verb)| ["leases", "endpointslices"].contains(resource) && !READS.contains(verb))
+    lacking.iter().all(|(_, resource, verb)| ["leases", "endpointslices"].contains(resource) && !READS.contains(verb))
 }
 
 fn binds(binding: &AnyBinding, role: &GrantedRole<'_>, namespace: &str) -> bool {
@@ -236,7 +237,6 @@ fn describe(lacking: &[(&str, &str, &str)]) -> String {
     for (resource, verbs) in verbs {
         resources.entry(verbs).or_default().push(resource);
     }
-    let each =
-        resources.into_iter().map(|(verbs, names)| format!("{} {}", verbs.join(", "), names.join(", ")));
+    let each = resources.into_iter().map(|(verbs, names)| format!("{} {}", verbs.join(", "), names.join(", ")));
     each.collect::<Vec<_>>().join("; ")
 }

@@ -32,9 +32,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
     let deployments = ctx.partial_list::<Deployment>()?;
     let home = ctx.namespaces().control_plane.as_str();
-    let own = |pod: &&Pod| {
-        pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished()
-    };
+    let own =
+        |pod: &&Pod| pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished();
     let mut groups: BTreeMap<(&str, &str, Why), Restarted<'_>> = BTreeMap::new();
     for pod in pods.iter().filter(own) {
         let component = pod.metadata.label(COMPONENT).unwrap_or_default();
@@ -63,8 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Why a container is reported, by the parameters `days` and `restarts` of the check.
 pub(super) fn why(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> Option<Why> {
     let since = ctx.param_duration("days");
-    let lately =
-        |ended: &Terminated| ended.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= since);
+    let lately = |ended: &Terminated| ended.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= since);
     let before = status.last_state().terminated().filter(|ended| lately(ended))?;
     if before.reason == "OOMKilled" {
         return Some(Why::Memory);
@@ -76,13 +74,9 @@ pub(super) fn why(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> Opt
 /// The end of the last run of a container, with its restarts.
 pub(in crate::checks) fn last_end(pod: &Pod, status: &ContainerStatus) -> Evidence {
     let ended = status.last_state().terminated();
-    let at =
-        ended.and_then(|ended| ended.finished_at.get()).map(|at| format!(" at {at}")).unwrap_or_default();
+    let at = ended.and_then(|ended| ended.finished_at.get()).map(|at| format!(" at {at}")).unwrap_or_default();
     let said = ended.map_or(String::new(), |ended| {
-        format!(
-            "{}, exit code {}{at}; restarted {} times",
-            ended.reason, ended.exit_code, status.restart_count
-        )
+        format!("{}, exit code {}{at}; restarted {} times", ended.reason, ended.exit_code, status.restart_count)
     });
     Evidence::field(pod.described(), format!("status.containerStatuses[{}].lastState", status.name), said)
 }
@@ -114,10 +108,8 @@ fn finding(
         });
         std::iter::once(last_end(pod, status)).chain(limit)
     });
-    let times = group
-        .iter()
-        .take(QUOTED)
-        .flat_map(|(pod, _)| moments::of_pod(pod, "created", |name| name == container));
+    let times =
+        group.iter().take(QUOTED).flat_map(|(pod, _)| moments::of_pod(pod, "created", |name| name == container));
     let name = group[0].0.metadata.name.as_str();
     let log = kubectl().namespace(home).words("logs --previous").operand(name).option("-c", container);
     let remedy = match why {
@@ -141,13 +133,7 @@ fn finding(
 }
 
 /// Adds the step that raises the memory limit of a container.
-pub(super) fn more_memory(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    act: &str,
-    component: &str,
-    container: &str,
-) -> Remedy {
+pub(super) fn more_memory(ctx: &Context<'_>, remedy: Remedy, act: &str, component: &str, container: &str) -> Remedy {
     let options = Options::none().set_with(memory_of(component, container), String::new(), "MEMORY_LIMIT");
     upgrade::with_values(ctx, remedy, act, options)
 }

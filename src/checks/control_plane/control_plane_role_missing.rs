@@ -63,10 +63,8 @@ fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: GrantingObjects<'
         let verbs = right.verbs.iter().map(String::as_str);
         verbs.filter(|verb| !rules.iter().any(|rule| allows(rule, verb))).collect()
     };
-    let there = given
-        .roles
-        .iter()
-        .find(|known| known.metadata.namespace == namespace && known.metadata.name == role.role);
+    let there =
+        given.roles.iter().find(|known| known.metadata.namespace == namespace && known.metadata.name == role.role);
     let object = |kind, name: &'a str, state: String| Some(Wrong { kind, name, state });
     if let Some(account) = &role.account {
         let holder = (namespace, account.as_str());
@@ -75,8 +73,8 @@ fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: GrantingObjects<'
             .cluster_bindings
             .iter()
             .filter(|binding| binding.subjects.iter().any(|subject| subject.covers(namespace, account)));
-        let everywhere = bound
-            .filter_map(|b| given.cluster_roles.iter().find(|known| known.metadata.name == b.role_ref.name));
+        let everywhere =
+            bound.filter_map(|b| given.cluster_roles.iter().find(|known| known.metadata.name == b.role_ref.name));
         rules.extend(everywhere.flat_map(|role| &role.rules));
         let lacks = lacking(&rules);
         // It does not matter which object grants the permission.
@@ -90,10 +88,8 @@ fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: GrantingObjects<'
             return object("Role", &role.role, may("grants fewer permissions than the Role of its release"));
         }
         let binding = role.binding.as_deref().unwrap_or(&role.role);
-        let found = given
-            .bindings
-            .iter()
-            .any(|known| known.metadata.namespace == namespace && known.metadata.name == binding);
+        let found =
+            given.bindings.iter().any(|known| known.metadata.namespace == namespace && known.metadata.name == binding);
         let state = if found { "does not bind the Role to its ServiceAccount" } else { "does not exist" };
         return object("RoleBinding", binding, may(state));
     }

@@ -48,10 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             findings.push(shared(ctx, wanted, service, &foreign));
         } else if let Some(port) = dead_port(service, &ready) {
             findings.push(undeclared(ctx, wanted, port, &ready));
-        } else if slices.is_some_and(|slices| !leads(slices, service))
-            && !ready.is_empty()
-            && !of_injector(wanted)
-        {
+        } else if slices.is_some_and(|slices| !leads(slices, service)) && !ready.is_empty() && !of_injector(wanted) {
             findings.push(empty(ctx, wanted, service, &ready));
         }
     }
@@ -93,13 +90,9 @@ fn shared(ctx: &Context<'_>, wanted: &ControlPlaneService, service: &Service, fo
             "spec.selector",
             selector(service),
         ),
-        Evidence::other(
-            format!("Selected pods of other components than {}", wanted.component),
-            names.join(", "),
-        ),
+        Evidence::other(format!("Selected pods of other components than {}", wanted.component), names.join(", ")),
     ];
-    finding(ctx, wanted, &led_astray(wanted, "selects pods of another component"), evidence)
-        .parameter("selector")
+    finding(ctx, wanted, &led_astray(wanted, "selects pods of another component"), evidence).parameter("selector")
 }
 
 /// `KEY=VALUE, KEY=VALUE`.
@@ -127,18 +120,12 @@ fn dead_port<'a>(service: &'a Service, ready: &[&Pod]) -> Option<&'a ServicePort
     };
     let complete: Vec<&&Pod> =
         ready.iter().filter(|pod| pod.spec.all_containers().any(|one| !one.ports.is_empty())).collect();
-    let is_dead = |port: &&ServicePort| {
-        complete.iter().all(|pod| port.leads_to(pod).is_none_or(|number| !declares(pod, number)))
-    };
+    let is_dead =
+        |port: &&ServicePort| complete.iter().all(|pod| port.leads_to(pod).is_none_or(|number| !declares(pod, number)));
     if complete.is_empty() { None } else { service.spec.tcp_ports().find(is_dead) }
 }
 
-fn undeclared(
-    ctx: &Context<'_>,
-    wanted: &ControlPlaneService,
-    port: &ServicePort,
-    ready: &[&Pod],
-) -> Finding {
+fn undeclared(ctx: &Context<'_>, wanted: &ControlPlaneService, port: &ServicePort, ready: &[&Pod]) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
     let problem = "leads to a port that no container of its pods declares";
     let mut declared: Vec<u16> = ready
@@ -223,22 +210,13 @@ fn empty(ctx: &Context<'_>, wanted: &ControlPlaneService, service: &Service, rea
     finding(ctx, wanted, message, evidence)
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    wanted: &ControlPlaneService,
-    message: &str,
-    evidence: Vec<Evidence>,
-) -> Finding {
+fn finding(ctx: &Context<'_>, wanted: &ControlPlaneService, message: &str, evidence: Vec<Evidence>) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
     let remedy = upgrade::reapply(ctx, Remedy::new(), "Reapply the control plane");
-    let remedy = remedy.command(
-        "Then check that each Service has endpoints",
-        kubectl().namespace(home).words("get endpointslices"),
-    );
-    let finding = ctx
-        .finding(Subject::object("Service", home, &wanted.name), message)
-        .evidences(evidence)
-        .remedy(remedy);
+    let remedy = remedy
+        .command("Then check that each Service has endpoints", kubectl().namespace(home).words("get endpointslices"));
+    let finding =
+        ctx.finding(Subject::object("Service", home, &wanted.name), message).evidences(evidence).remedy(remedy);
     match wanted.found_by {
         FoundBy::Proxies => finding.tie(component_missing(&wanted.component)),
         FoundBy::ApiServer => finding,

@@ -22,10 +22,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     // CRDs that only the target needs are installed with the target's CRDs, before its control plane.
     let before = ctx.upgraded().map(|_| before_upgrade(ctx)).transpose()?;
-    let needed_today: Vec<&Definition> =
-        before.iter().flat_map(|before| table.definitions(before, minors)).collect();
-    let only_then =
-        |wanted: &Definition| before.is_some() && !needed_today.iter().any(|known| known.is(wanted));
+    let needed_today: Vec<&Definition> = before.iter().flat_map(|before| table.definitions(before, minors)).collect();
+    let only_then = |wanted: &Definition| before.is_some() && !needed_today.iter().any(|known| known.is(wanted));
     let mut to_bring = Vec::new();
     for wanted in table.definitions(&version, minors) {
         let Some(unmet) = ctx.or_note(unmet(ctx, wanted)).flatten() else { continue };
@@ -39,17 +37,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let remedy = crds(ctx, remedy, unmet.problem.last_step(), &version, !present);
         let remedy = match unmet.problem {
-            Problem::Absent if present => remedy.note(
-                "If the CRD was deleted, so were its objects: apply them again, from manifests or a backup",
-            ),
+            Problem::Absent if present => {
+                remedy.note("If the CRD was deleted, so were its objects: apply them again, from manifests or a backup")
+            }
             _ => remedy,
         };
         let component = if wanted.name == "serviceprofiles.linkerd.io" { "destination" } else { "policy" };
         let finding = ctx
-            .finding(
-                Subject::object("CustomResourceDefinition", "", &wanted.name),
-                unmet.problem.message(&wanted.name),
-            )
+            .finding(Subject::object("CustomResourceDefinition", "", &wanted.name), unmet.problem.message(&wanted.name))
             .evidence(unmet.evidence)
             .evidence(seen.clone())
             .remedy(remedy)
@@ -91,8 +86,7 @@ fn before_the_control_plane(
         None => crds(ctx, Remedy::new(), "Apply the CRDs of the target first", version, false),
     };
     let finding = ctx.finding(subject(first), message).severity(Severity::Warning).parameter("before");
-    let finding =
-        to_bring.iter().skip(1).fold(finding, |finding, (wanted, _)| finding.subject(subject(wanted)));
+    let finding = to_bring.iter().skip(1).fold(finding, |finding, (wanted, _)| finding.subject(subject(wanted)));
     let evidence = to_bring.into_iter().map(|(_, evidence)| evidence);
     Some(finding.evidences(evidence).evidence(seen).explains_nothing().remedy(remedy))
 }
@@ -160,12 +154,8 @@ fn preparation(unmet: &Unmet, name: &str) -> Remedy {
                 "Save the objects of the kind that still exist: their deletion cannot be stopped",
                 kubectl().words("get").operand(name).words("--all-namespaces -o yaml"),
             )
-            .command(
-                "Find out what blocks the deletion (finalizers of objects, a webhook), and what started it",
-                show,
-            ),
-        _ => Remedy::new()
-            .command("Find out why it is not accepted: usually another CRD has the same names", show),
+            .command("Find out what blocks the deletion (finalizers of objects, a webhook), and what started it", show),
+        _ => Remedy::new().command("Find out why it is not accepted: usually another CRD has the same names", show),
     }
 }
 
@@ -202,8 +192,7 @@ fn unmet(ctx: &Context<'_>, wanted: &Definition) -> Result<Option<Unmet>, Missin
     if versions.iter().any(|version| version.name == wanted.version && version.served) {
         return Ok(None);
     }
-    let served: Vec<&str> =
-        versions.iter().filter(|version| version.served).map(|v| v.name.as_str()).collect();
+    let served: Vec<&str> = versions.iter().filter(|version| version.served).map(|v| v.name.as_str()).collect();
     let said = format!("{}, but not {}", served.join(", "), wanted.version);
     let evidence = Evidence::field(object, "spec.versions", said);
     Ok(Some(Unmet { problem: Problem::Outdated, evidence }))
@@ -225,8 +214,7 @@ fn of_the_cli_alone(ctx: &Context<'_>, installed: &LinkerdVersion) -> Option<Fin
         }
     };
     let needed: Vec<&Definition> = table.definitions(installed, minors).collect();
-    let further =
-        table.definitions(cli, minors).filter(|wanted| !needed.iter().any(|known| known.is(wanted)));
+    let further = table.definitions(cli, minors).filter(|wanted| !needed.iter().any(|known| known.is(wanted)));
     let seen: Vec<Evidence> =
         further.filter_map(|wanted| unmet(ctx, wanted).ok().flatten()).map(|unmet| unmet.evidence).collect();
     if seen.is_empty() {

@@ -53,8 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(metrics_missing(ctx, "the endpoints that each replica of destination returns").into());
     }
     let home = ctx.namespaces().control_plane.as_str();
-    let pods: HashSet<(&str, &str)> =
-        ctx.complete_list::<Pod>()?.iter().map(|pod| pod.metadata.key()).collect();
+    let pods: HashSet<(&str, &str)> = ctx.complete_list::<Pod>()?.iter().map(|pod| pod.metadata.key()).collect();
     let mut answers = Answers::new();
     let exists = |one: &&ServiceEndpoints| pods.contains(&(home, one.replica.as_str()));
     let all = if all.is_empty() { all } else { twice(ctx, all)? };
@@ -126,12 +125,8 @@ fn gaps(ctx: &Context<'_>, sample: &EndpointsSample) {
 }
 
 /// Those that were read twice, with enough time in between. The others are noted as a gap.
-fn twice<'a>(
-    ctx: &Context<'_>,
-    all: Vec<&'a ServiceEndpoints>,
-) -> Result<Vec<&'a ServiceEndpoints>, Missing> {
-    let is_apart =
-        |one: &&ServiceEndpoints| one.again.is_some() && one.period.is_none_or(|period| period >= APART);
+fn twice<'a>(ctx: &Context<'_>, all: Vec<&'a ServiceEndpoints>) -> Result<Vec<&'a ServiceEndpoints>, Missing> {
+    let is_apart = |one: &&ServiceEndpoints| one.again.is_some() && one.period.is_none_or(|period| period >= APART);
     let (read, once): (Vec<_>, Vec<_>) = all.into_iter().partition(is_apart);
     if !once.is_empty() {
         let replicas: BTreeSet<&str> = once.iter().map(|one| one.replica.as_str()).collect();
@@ -163,8 +158,7 @@ fn expected(
     }
     if port == 0 {
         let answered = |port: u16| {
-            let mut endpoints =
-                answers.iter().flat_map(|one| one.endpoints.iter().chain(one.again.iter().flatten()));
+            let mut endpoints = answers.iter().flat_map(|one| one.endpoints.iter().chain(one.again.iter().flatten()));
             endpoints.any(|endpoint| endpoint.port == port)
         };
         all.retain(|(_, port)| answered(*port));
@@ -225,10 +219,8 @@ fn of_service(ctx: &Context<'_>, service: &Service, answers: &[&ServiceEndpoints
     let common = |endpoint: &Endpoint| answers.iter().all(|one| one.endpoints.contains(endpoint));
     let quoted = answers.iter().map(|answer| {
         let own = some_of(answer.endpoints.iter().filter(|one| !common(one)).map(described));
-        let own = own.map_or_else(
-            || "none of the endpoints that differ".to_owned(),
-            |own| format!("returned twice: {own}"),
-        );
+        let own =
+            own.map_or_else(|| "none of the endpoints that differ".to_owned(), |own| format!("returned twice: {own}"));
         Evidence::other(format!("{}, {}", answer.replica, object_of(answer)), own)
     });
     ctx.finding(
@@ -247,9 +239,8 @@ fn of_profiles<'a>(
     profiles: impl Iterator<Item = &'a ReplicaProfile>,
     is_live: bool,
 ) -> Vec<Finding> {
-    let is_steady = |one: &&ReplicaProfile| {
-        one.again == Some(one.profile) && one.period.is_none_or(|period| period >= APART)
-    };
+    let is_steady =
+        |one: &&ReplicaProfile| one.again == Some(one.profile) && one.period.is_none_or(|period| period >= APART);
     let mut all: BTreeMap<(&str, &str), BTreeMap<u16, Vec<&ReplicaProfile>>> = BTreeMap::new();
     for one in profiles.filter(is_steady) {
         all.entry((&one.namespace, &one.service)).or_default().entry(one.port).or_default().push(one);

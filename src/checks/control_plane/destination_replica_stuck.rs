@@ -26,8 +26,7 @@ struct Replica<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let all =
-        exporting_if_used(ctx, controllers(ctx, DESTINATION)?, EndpointUpdates, "the updates of endpoints");
+    let all = exporting_if_used(ctx, controllers(ctx, DESTINATION)?, EndpointUpdates, "the updates of endpoints");
     let all = grown(ctx, all, &[EndpointUpdates, EndpointSubscribers])?;
     let replicas: Vec<Replica<'_>> = all
         .into_iter()
@@ -37,9 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         })
         .collect();
     if replicas.len() < 2 {
-        return Err(Unjudged::not_applicable(
-            "there are no two replicas of destination with metrics to compare",
-        ));
+        return Err(Unjudged::not_applicable("there are no two replicas of destination with metrics to compare"));
     }
     let stuck = replicas.iter().filter_map(|replica| {
         let others = replicas.iter().filter(|other| other.pod.metadata.name != replica.pod.metadata.name);
@@ -56,8 +53,7 @@ fn port_of(series: &Series) -> ServicePort<'_> {
 /// Updates of another replica for Service ports that had clients in both reads of this one.
 fn missed<'a>(replica: &Replica<'a>, other: &Replica<'a>) -> Vec<(ServicePort<'a>, u64)> {
     let subscribed = replica.metrics.series(EndpointSubscribers);
-    let subscribed =
-        subscribed.filter(|one| one.value > 0.0 && one.before.is_some_and(|before| before > 0.0));
+    let subscribed = subscribed.filter(|one| one.value > 0.0 && one.before.is_some_and(|before| before > 0.0));
     subscribed.filter_map(|one| Some((port_of(one), *other.updates.get(&port_of(one))?))).collect()
 }
 

@@ -21,8 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let overflows = all.iter().flat_map(|(_, metrics)| metrics.grown(UpdateOverflows));
     let overflows = overflows.map(|(_, count)| count).sum();
     let late: Vec<Evidence> = all.iter().flat_map(|(pod, metrics)| late_updates(pod, metrics)).collect();
-    let subject =
-        || Subject::object(Kind::Deployment, &ctx.namespaces().control_plane, "linkerd-destination");
+    let subject = || Subject::object(Kind::Deployment, &ctx.namespaces().control_plane, "linkerd-destination");
     let mut findings = Vec::new();
     if !dropped.is_empty() {
         findings.push(by_number(
@@ -83,10 +82,7 @@ fn late_updates(pod: &Pod, metrics: &ProxyMetrics) -> Vec<Evidence> {
         let late = count.saturating_sub(in_time(series));
         (count >= LEAST && late >= LEAST_LATE && late * 100 > count).then(|| {
             let kind = series.label("resource");
-            said_by(
-                pod,
-                format!("{late} of {count} updates of {kind} took more than 10 s {}", within(metrics)),
-            )
+            said_by(pod, format!("{late} of {count} updates of {kind} took more than 10 s {}", within(metrics)))
         })
     });
     each.collect()

@@ -24,8 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.complete_list::<Pod>()?.iter().map(|pod| (pod.metadata.key(), pod)).collect();
     let mut findings = Vec::new();
     for service in services.into_iter().filter(|service| ctx.judges(&service.namespace)) {
-        let wrong = |endpoint: &Endpoint| match pods.get(&(service.namespace.as_str(), endpoint.pod.as_str()))
-        {
+        let wrong = |endpoint: &Endpoint| match pods.get(&(service.namespace.as_str(), endpoint.pod.as_str())) {
             None => Some("the pod does not exist".to_owned()),
             Some(pod) if pod.is_finished() => Some("the pod has ended".to_owned()),
             Some(pod) => {
@@ -40,14 +39,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if stale.is_empty() {
             continue;
         }
-        let object =
-            format!("linkerd diagnostics endpoints, Service {}/{}", service.namespace, service.service);
+        let object = format!("linkerd diagnostics endpoints, Service {}/{}", service.namespace, service.service);
         let more = stale.len().saturating_sub(QUOTED);
         let quoted = stale.iter().take(QUOTED).map(|(endpoint, why)| {
-            Evidence::other(
-                object.clone(),
-                format!("{}:{} of pod {}: {why}", endpoint.ip, endpoint.port, endpoint.pod),
-            )
+            Evidence::other(object.clone(), format!("{}:{} of pod {}: {why}", endpoint.ip, endpoint.port, endpoint.pod))
         });
         let rest = (more > 0).then(|| Evidence::other(object.clone(), format!("and {more} more")));
         let namespace = ctx.namespaces().control_plane.as_str();
@@ -64,11 +59,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .command(
                         "Query destination again",
                         linkerd().words("diagnostics endpoints -o json").arg(
-                            Arg::from(format!(
-                                "{}.{}.svc.cluster.local:",
-                                service.service, service.namespace
-                            ))
-                            .then(Arg::placeholder("PORT")),
+                            Arg::from(format!("{}.{}.svc.cluster.local:", service.service, service.namespace))
+                                .then(Arg::placeholder("PORT")),
                         ),
                     )
                     .command(

@@ -33,9 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(Evidence::other("extension CLIs on PATH", found))
             .remedy(
                 Remedy::new()
-                    .note(
-                        format!("If `linkerd check` should check the extension, install {command} on PATH"),
-                    )
+                    .note(format!("If `linkerd check` should check the extension, install {command} on PATH"))
                     .command(
                         "If the extension was removed, remove its label from the namespace, or delete the namespace",
                         Command::lines(homes.iter().map(|home| {
@@ -43,9 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                         })),
                     ),
             );
-        homes[1..]
-            .iter()
-            .fold(finding, |finding, home| finding.subject(Subject::object("Namespace", "", home)))
+        homes[1..].iter().fold(finding, |finding, home| finding.subject(Subject::object("Namespace", "", home)))
     });
     Ok(findings.collect())
 }

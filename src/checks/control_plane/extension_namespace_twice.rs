@@ -32,9 +32,7 @@ fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {
         .parameter(extension)
         .evidences(seen)
         .remedy(remedy(extension, namespaces, &holders, known_empty));
-    namespaces[1..]
-        .iter()
-        .fold(finding, |finding, name| finding.subject(Subject::object("Namespace", "", name)))
+    namespaces[1..].iter().fold(finding, |finding, name| finding.subject(Subject::object("Namespace", "", name)))
 }
 
 /// The namespaces that contain Deployments or pods of the extension.
@@ -70,9 +68,7 @@ fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>, known_
     Remedy::new()
         .command(
             "Find the namespace in which the extension runs",
-            kubectl()
-                .words("get deployments --all-namespaces")
-                .option("-l", format!("{EXTENSION_LABEL}={extension}")),
+            kubectl().words("get deployments --all-namespaces").option("-l", format!("{EXTENSION_LABEL}={extension}")),
         )
         .run(
             StepKind::Annotation,

@@ -42,9 +42,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    let findings = groups.iter().map(|((owner, extension, container, why), group)| {
-        finding(ctx, owner, *extension, container, *why, group)
-    });
+    let findings = groups
+        .iter()
+        .map(|((owner, extension, container, why), group)| finding(ctx, owner, *extension, container, *why, group));
     Ok(findings.collect())
 }
 
@@ -76,9 +76,9 @@ fn finding(
             "a container of the extension {extension} was killed because it ran out of memory. It is ready again, \
              but {gap}"
         ),
-        Why::Often => format!(
-            "a container of the extension {extension} restarts repeatedly. It is ready in between, but {gap}"
-        ),
+        Why::Often => {
+            format!("a container of the extension {extension} restarts repeatedly. It is ready in between, but {gap}")
+        }
     };
     let limit = first.spec.container(container).and_then(Container::memory_limit);
     let path = format!("spec.containers[{container}].resources.limits.memory");
@@ -129,10 +129,8 @@ fn more_memory(
 ) -> Remedy {
     let remedy = match has_limit {
         true => Remedy::new(),
-        false => Remedy::new().step(
-            StepKind::Note,
-            "Find out why its node ran out of memory: the container has no limit of its own",
-        ),
+        false => Remedy::new()
+            .step(StepKind::Note, "Find out why its node ran out of memory: the container has no limit of its own"),
     };
     let (why, variable) = match has_limit {
         true => (" with a higher memory limit", "MEMORY_LIMIT"),
@@ -153,8 +151,7 @@ fn more_memory(
     let Some(target) = owner.restartable() else { return remedy };
     let option = if has_limit { "--limits" } else { "--requests" };
     let set = kubectl().namespace(&owner.namespace).words("set resources").operand(target);
-    let set =
-        set.option("-c", container).option(option, Arg::from("memory=").then(Arg::placeholder(variable)));
+    let set = set.option("-c", container).option(option, Arg::from("memory=").then(Arg::placeholder(variable)));
     let act = match has_limit {
         true => "Raise its memory limit. A new installation resets it: the chart has no value for it",
         false => {

@@ -30,9 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 lost.entry(account).or_default().push(deployment);
             }
         }
-        findings.extend(
-            lost.into_iter().map(|(account, users)| finding(ctx, (extension, home), account, &users)),
-        );
+        findings.extend(lost.into_iter().map(|(account, users)| finding(ctx, (extension, home), account, &users)));
     }
     Ok(findings.into())
 }
@@ -47,12 +45,7 @@ fn is_own(deployment: &Workload, extension: Extension, home: &str) -> bool {
         && !deployment.spec.template.spec.service_account_name.is_empty()
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    (extension, home): (Extension, &str),
-    account: &str,
-    users: &[&Workload],
-) -> Finding {
+fn finding(ctx: &Context<'_>, (extension, home): (Extension, &str), account: &str, users: &[&Workload]) -> Finding {
     let message = format!(
         "a ServiceAccount of the extension {extension} is missing: its pods lose their permissions and certificates, \
          and new ones cannot be created"

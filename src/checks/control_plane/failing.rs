@@ -24,24 +24,11 @@ pub(in crate::checks) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing>
     let object = pod.described();
     if let Some(said) = pod.scheduling_failure() {
         let evidence = Evidence::field(object, "status.conditions[PodScheduled]", said);
-        return Some(Failing {
-            container: None,
-            crashed: false,
-            running: false,
-            out_of_memory: false,
-            evidence,
-        });
+        return Some(Failing { container: None, crashed: false, running: false, out_of_memory: false, evidence });
     }
     if pod.is_finished() {
-        let evidence =
-            Evidence::field(object, "status.reason", format!("{} {}", pod.status.phase, pod.status.reason));
-        return Some(Failing {
-            container: None,
-            crashed: false,
-            running: false,
-            out_of_memory: false,
-            evidence,
-        });
+        let evidence = Evidence::field(object, "status.reason", format!("{} {}", pod.status.phase, pod.status.reason));
+        return Some(Failing { container: None, crashed: false, running: false, out_of_memory: false, evidence });
     }
     let init = pod.status.init_container_statuses.iter().find(|status| !passed(status));
     if let Some(status) = init.filter(|status| !is_idle(&status.state)) {
@@ -58,8 +45,7 @@ pub(in crate::checks) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing>
         return Some(of_container(&object, "containerStatuses", status));
     }
     // No container has started: the kubelet reports the reason only in events.
-    let event =
-        events.iter().filter(|event| is_about(event, pod) && event.kind == "Warning").max_by_key(|e| e.last);
+    let event = events.iter().filter(|event| is_about(event, pod) && event.kind == "Warning").max_by_key(|e| e.last);
     let evidence = match event {
         Some(event) => events::quoted(&object, event),
         None => Evidence::field(object, "status", waiting_said(pod)?),
@@ -113,8 +99,7 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
         container: Some(status.name.to_string()),
         crashed: status.last_state().terminated().is_some(),
         running: status.state.running().is_some(),
-        out_of_memory: status.state.running().is_none()
-            && ended.is_some_and(|ended| ended.reason == "OOMKilled"),
+        out_of_memory: status.state.running().is_none() && ended.is_some_and(|ended| ended.reason == "OOMKilled"),
         evidence: Evidence::field(object, format!("status.{list}[{}]", status.name), said),
     }
 }
@@ -127,9 +112,8 @@ pub(in crate::checks) const NOTE: &str = "note: run with `RUST_BACKTRACE";
 fn decisive_line(message: &str) -> &str {
     let lines: Vec<&str> =
         message.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(NOTE)).collect();
-    let usage = lines
-        .iter()
-        .position(|line| ["Usage of ", "Usage:", "USAGE:"].iter().any(|start| line.starts_with(start)));
+    let usage =
+        lines.iter().position(|line| ["Usage of ", "Usage:", "USAGE:"].iter().any(|start| line.starts_with(start)));
     let reasons = match usage {
         Some(usage) if usage > 0 => &lines[..usage],
         Some(_) | None => &lines[..],
@@ -154,8 +138,7 @@ mod tests {
 
     #[test]
     fn reason_is_before_the_usage_of_a_program() {
-        let go =
-            "flag provided but not defined: -a-flag\nUsage of identity:\n  -addr string\n    \taddress\n";
+        let go = "flag provided but not defined: -a-flag\nUsage of identity:\n  -addr string\n    \taddress\n";
         assert_eq!(decisive_line(go), "flag provided but not defined: -a-flag");
         let clap = "error: unexpected argument '--a' found\n\n  tip: a similar one exists\n\nUsage: policy [OPTIONS]\n";
         assert_eq!(decisive_line(clap), "error: unexpected argument '--a' found");

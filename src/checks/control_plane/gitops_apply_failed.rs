@@ -78,10 +78,7 @@ fn flux(kind: Kind, object: &FluxObject) -> Failing<'_> {
         is_elsewhere: object.spec.kube_config.is_some(),
         namespace: &object.spec.target_namespace,
         failures: has_failed
-            .map(|condition| Failure {
-                path: "status.conditions[Ready]".to_owned(),
-                said: condition.message.as_ref(),
-            })
+            .map(|condition| Failure { path: "status.conditions[Ready]".to_owned(), said: condition.message.as_ref() })
             .collect(),
     }
 }
@@ -101,19 +98,14 @@ fn argo_cd(object: &ArgoApplication) -> Failing<'_> {
     if FAILED.contains(&&*operation.phase) {
         let rejected = operation.sync_result.resources.iter().filter(|object| object.status == "SyncFailed");
         let rejected = rejected.map(|object| Failure {
-            path: format!(
-                "status.operationState.syncResult: {} {}/{}",
-                object.kind, object.namespace, object.name
-            ),
+            path: format!("status.operationState.syncResult: {} {}/{}", object.kind, object.namespace, object.name),
             said: object.message.as_ref(),
         });
         let before = failures.len();
         failures.extend(rejected);
         if failures.len() == before {
-            failures.push(Failure {
-                path: "status.operationState.message".to_owned(),
-                said: operation.message.as_ref(),
-            });
+            failures
+                .push(Failure { path: "status.operationState.message".to_owned(), said: operation.message.as_ref() });
         }
     }
     Failing {
@@ -165,9 +157,7 @@ fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
             format!("Linkerd's webhook {name} denies an object, so {tool} does not apply the change")
         }
         (_, Some((name, false))) => {
-            format!(
-                "the API server cannot call Linkerd's webhook {name}, so {tool} does not apply the change"
-            )
+            format!("the API server cannot call Linkerd's webhook {name}, so {tool} does not apply the change")
         }
         (Some(chart), None) => {
             format!("{tool} cannot apply the chart {chart}: its objects are missing, or stay as they were")
@@ -197,8 +187,7 @@ fn ties(chart: &str) -> Vec<Tie> {
 }
 
 /// What an API server says of a webhook that does not answer.
-const TIMEOUTS: [&str; 4] =
-    ["context deadline exceeded", "i/o timeout", "connection timed out", "no route to host"];
+const TIMEOUTS: [&str; 4] = ["context deadline exceeded", "i/o timeout", "connection timed out", "no route to host"];
 /// The webhooks of the control plane, by the beginning of their names: the Deployment and the container that serve them.
 const SERVERS: [(&str, &str, &str); 3] = [
     ("linkerd-policy-validator", "linkerd-destination", "policy"),
@@ -217,10 +206,7 @@ fn uncalled<'a>(ctx: &Context<'_>, webhook: &str, mut said: impl Iterator<Item =
     let log = kubectl().namespace(&ctx.namespaces().control_plane).words("logs");
     let log = log.arg(format!("deployment/{deployment}")).option("-c", *container).words("--tail=50");
     Remedy::new()
-        .command(
-            "See in the log whether the webhook received the requests. If it did, skip the next step",
-            log,
-        )
+        .command("See in the log whether the webhook received the requests. If it did, skip the next step", log)
         .note(let_api_server_in(ctx))
 }
 
@@ -263,9 +249,7 @@ fn remedy<'a>(
                 "Remove preserveValues from spec.upgrade of the HelmRelease: the values that it keeps from the older \
                  chart lack one that the new templates read. If it is not set, remove the null from your values"
             }
-            _ => {
-                "Remove the null from your values that replaces a map of the chart, which its templates read"
-            }
+            _ => "Remove the null from your values that replaces a map of the chart, which its templates read",
         };
         return Remedy::new().note(text);
     }
@@ -314,8 +298,7 @@ impl<'a> Unowned<'a> {
         let (before, wanted) = said.split_once(" exists and cannot be imported into the current release")?;
         let (before, namespace) = before.rsplit_once(" in namespace ")?;
         let (kind, name) = before.rsplit_once(' ')?;
-        let kind =
-            kind.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().filter(|kind| !kind.is_empty())?;
+        let kind = kind.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().filter(|kind| !kind.is_empty())?;
         let value = |key: &str| {
             let (_, rest) = wanted.split_once(key)?;
             rest.split_once("must be set to \"")?.1.split_once('"').map(|(value, _)| value)

@@ -16,13 +16,10 @@ use crate::objects::{Application, ArgoApplication, ComparedObject, IgnoredDiffer
 use crate::redact::is_marked;
 
 /// Kinds with fields that each rendering of the chart generates again.
-const GENERATED: [&str; 4] =
-    ["Deployment", "MutatingWebhookConfiguration", "Secret", "ValidatingWebhookConfiguration"];
+const GENERATED: [&str; 4] = ["Deployment", "MutatingWebhookConfiguration", "Secret", "ValidatingWebhookConfiguration"];
 /// Deployments with a checksum of generated certificates in their pod template, and the chart values about these.
-const RESTARTED: [(&str, &[&str]); 2] = [
-    ("linkerd-destination", &["profileValidator", "policyValidator"]),
-    ("linkerd-proxy-injector", &["proxyInjector"]),
-];
+const RESTARTED: [(&str, &[&str]); 2] =
+    [("linkerd-destination", &["profileValidator", "policyValidator"]), ("linkerd-proxy-injector", &["proxyInjector"])];
 /// Maximum number of ReplicaSets quoted for each Deployment.
 const QUOTED: usize = 3;
 
@@ -55,11 +52,7 @@ fn is_of_mesh(application: &ArgoApplication, control_plane: &str) -> bool {
             && one.name.ends_with("-webhook-config")
     };
     application.charts().any(is_linkerds)
-        || application
-            .status
-            .resources
-            .iter()
-            .any(|one| is_of_control_plane(one, control_plane) || is_webhook(one))
+        || application.status.resources.iter().any(|one| is_of_control_plane(one, control_plane) || is_webhook(one))
 }
 
 /// Whether an object is a Deployment of the control plane.
@@ -143,8 +136,7 @@ fn wrong<'a>(entry: &'a IgnoredDifference, application: &'a ArgoApplication) -> 
         let (written, kind) = (entry.kind.to_ascii_lowercase(), one.kind.to_ascii_lowercase());
         written == kind || written.strip_suffix('s') == Some(&kind)
     };
-    let other_kind =
-        objects.iter().filter(similar).find(|one| in_group(one) && named(one) && in_namespace(one));
+    let other_kind = objects.iter().filter(similar).find(|one| in_group(one) && named(one) && in_namespace(one));
     if let Some(one) = other_kind {
         return Some(Wrong::Kind(&one.kind));
     }
@@ -162,10 +154,8 @@ fn wrong<'a>(entry: &'a IgnoredDifference, application: &'a ArgoApplication) -> 
                 && (other.name.is_empty() || other.name == one.name)
         })
     };
-    let differs =
-        |one: &ComparedObject| one.status == "OutOfSync" && !one.requires_pruning && !is_ignored(one);
-    let meant =
-        |one: &&ComparedObject| in_namespace(one) && differs(one) && is_misspelled(&entry.name, &one.name);
+    let differs = |one: &ComparedObject| one.status == "OutOfSync" && !one.requires_pruning && !is_ignored(one);
+    let meant = |one: &&ComparedObject| in_namespace(one) && differs(one) && is_misspelled(&entry.name, &one.name);
     of_type().find(meant).map(|one| Wrong::Name(&one.name))
 }
 
@@ -188,12 +178,11 @@ fn finding(ctx: &Context<'_>, application: &ArgoApplication) -> Option<Finding> 
     }
     let meta = &application.metadata;
     let subject = Subject::object(Kind::Application, &meta.namespace, &meta.name);
-    let is_for_generated =
-        found.iter().any(|(_, entry, _)| GENERATED.iter().any(|kind| matches(&entry.kind, kind)));
+    let is_for_generated = found.iter().any(|(_, entry, _)| GENERATED.iter().any(|kind| matches(&entry.kind, kind)));
     let restarted = if is_for_generated { restarts(ctx, application) } else { Vec::new() };
-    let quoted = found.iter().map(|(at, entry, _)| {
-        Evidence::field(&subject, format!("spec.ignoreDifferences[{at}]"), written(entry))
-    });
+    let quoted = found
+        .iter()
+        .map(|(at, entry, _)| Evidence::field(&subject, format!("spec.ignoreDifferences[{at}]"), written(entry)));
     let mut finding = match restarted.is_empty() {
         true => ctx
             .finding(
@@ -230,12 +219,8 @@ fn finding(ctx: &Context<'_>, application: &ArgoApplication) -> Option<Finding> 
 
 /// An entry as written, without its fields.
 fn written(entry: &IgnoredDifference) -> String {
-    let fields = [
-        ("group", &entry.group),
-        ("kind", &entry.kind),
-        ("namespace", &entry.namespace),
-        ("name", &entry.name),
-    ];
+    let fields =
+        [("group", &entry.group), ("kind", &entry.kind), ("namespace", &entry.namespace), ("name", &entry.name)];
     let set = fields.iter().filter(|(key, value)| *key == "group" || !value.is_empty());
     let text: Vec<String> = set.map(|(key, value)| format!("{key}: {}", quoted(value))).collect();
     text.join(", ")
@@ -282,11 +267,7 @@ fn restarts<'a>(
     restarted.map(|(name, _, sets)| (name, sets)).collect()
 }
 
-fn remedy(
-    application: &ArgoApplication,
-    found: &[(usize, &IgnoredDifference, Wrong<'_>)],
-    restarts: bool,
-) -> Remedy {
+fn remedy(application: &ArgoApplication, found: &[(usize, &IgnoredDifference, Wrong<'_>)], restarts: bool) -> Remedy {
     let mut texts = BTreeSet::new();
     let mut remedy = Remedy::new();
     for (_, entry, wrong) in found {
@@ -345,8 +326,7 @@ mod tests {
         ] {
             assert!(matches(pattern, text), "{pattern} {text}");
         }
-        for (pattern, text) in
-            [("", "apps"), ("apps", ""), ("*x", "apps"), ("app?", "app"), ("a*b", "a"), ("é*", "e")]
+        for (pattern, text) in [("", "apps"), ("apps", ""), ("*x", "apps"), ("app?", "app"), ("a*b", "a"), ("é*", "e")]
         {
             assert!(!matches(pattern, text), "{pattern} {text}");
         }
@@ -355,11 +335,9 @@ mod tests {
     #[test]
     fn misspelled_name_differs_in_one_place() {
         let name = "linkerd-proxy-injector-k8s-tls";
-        for written in [
-            "linkerd-proxy-injector-k8-tls",
-            "linkerd-proxy-injectors-k8s-tls",
-            "linkerd-porxy-injector-k8s-tls",
-        ] {
+        for written in
+            ["linkerd-proxy-injector-k8-tls", "linkerd-proxy-injectors-k8s-tls", "linkerd-porxy-injector-k8s-tls"]
+        {
             assert!(is_misspelled(written, name), "{written}");
         }
         for written in ["tap-injector-k8s-tls", "linkerd-policy-validator-k8s-tls", ""] {

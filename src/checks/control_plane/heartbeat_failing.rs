@@ -13,9 +13,8 @@ const QUOTED: usize = 3;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
     let jobs = ctx.partial_list::<Job>()?;
-    let heartbeat = |cron: &&CronJob| {
-        cron.metadata.namespace == *namespace && cron.metadata.label(COMPONENT) == Some("heartbeat")
-    };
+    let heartbeat =
+        |cron: &&CronJob| cron.metadata.namespace == *namespace && cron.metadata.label(COMPONENT) == Some("heartbeat");
     let Some(cron) = ctx.partial_list::<CronJob>()?.iter().find(heartbeat) else {
         ctx.complete_list::<CronJob>()?;
         return Err(Unjudged::not_applicable("the heartbeat is not installed"));
@@ -45,12 +44,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         step. Otherwise, find out why its pods fail",
         kubectl().namespace(namespace).words("describe job").operand(&last.metadata.name),
     );
-    let remedy = upgrade::with_values(
-        ctx,
-        remedy,
-        "Disable the heartbeat",
-        Options::none().set("disableHeartBeat", "true"),
-    );
+    let remedy =
+        upgrade::with_values(ctx, remedy, "Disable the heartbeat", Options::none().set("disableHeartBeat", "true"));
     let remedy = remedy.command(
         "Delete the CronJob and its failed Jobs, which `linkerd upgrade` leaves",
         kubectl().namespace(namespace).words("delete cronjob").operand(name).words("--ignore-not-found"),

@@ -18,9 +18,7 @@ pub(in crate::checks) const CONFIG: &str = "linkerd-config";
 /// The Deployments are unavailable; or their list is incomplete and contains none of the control plane.
 pub(in crate::checks) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
     let namespace = &ctx.namespaces().control_plane;
-    if !components(ctx.partial_list::<Deployment>()?, namespace).is_empty()
-        || ctx.settings.linkerd_version.is_some()
-    {
+    if !components(ctx.partial_list::<Deployment>()?, namespace).is_empty() || ctx.settings.linkerd_version.is_some() {
         return Ok(true);
     }
     Ok(!components(ctx.complete_list::<Deployment>()?, namespace).is_empty())
@@ -147,9 +145,7 @@ pub(in crate::checks) fn before_upgrade(ctx: &Context<'_>) -> Result<LinkerdVers
     let deployments = ctx.partial_list::<Deployment>()?;
     match &ctx.settings.linkerd_version {
         // Manifests of that release.
-        Some(version) if components(deployments, &ctx.namespaces().control_plane).is_empty() => {
-            Ok(version.clone())
-        }
+        Some(version) if components(deployments, &ctx.namespaces().control_plane).is_empty() => Ok(version.clone()),
         _ => Ok(of_evidence(ctx, deployments)?.0),
     }
 }
@@ -187,9 +183,7 @@ pub(in crate::checks) fn unmarked(
 ) -> Option<Finding> {
     const CNI: &str = "linkerd.io/cni-resource";
     let (label, seen, change) = match (meta.label(CONTROL_PLANE_NS), meta.label(CNI)) {
-        (None, _) => {
-            (CONTROL_PLANE_NS, "absent", format!("{CONTROL_PLANE_NS}={}", ctx.namespaces().control_plane))
-        }
+        (None, _) => (CONTROL_PLANE_NS, "absent", format!("{CONTROL_PLANE_NS}={}", ctx.namespaces().control_plane)),
         (Some(_), Some(_)) => (CNI, "present", format!("{CNI}-")),
         (Some(_), None) => return None,
     };

@@ -31,16 +31,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(without_family(ctx, pods).into());
     }
     let own = || pods.iter().filter(|pod| !pod.spec.host_network && !pod.is_finished());
-    let with = |wanted: fn(&IpAddr) -> bool| {
-        own().filter(move |pod| pod.status.pod_ip.is_some_and(|ip| wanted(&ip)))
-    };
+    let with = |wanted: fn(&IpAddr) -> bool| own().filter(move |pod| pod.status.pod_ip.is_some_and(|ip| wanted(&ip)));
     let (four, six) = (with(IpAddr::is_ipv4).next(), with(IpAddr::is_ipv6).next());
     match (four, six) {
         (None, Some(_)) => Ok(six_only(ctx, with(IpAddr::is_ipv6)).into()),
         (_, _) => {
             let dual: Vec<&Node> = nodes.iter().filter(|node| is_dual(node)).collect();
-            let served =
-                services.iter().filter(|service| service.spec.ip_families.len() > 1).collect::<Vec<_>>();
+            let served = services.iter().filter(|service| service.spec.ip_families.len() > 1).collect::<Vec<_>>();
             let any = !dual.is_empty() || !served.is_empty();
             let alone: Vec<&Service> = services
                 .iter()
@@ -66,10 +63,7 @@ fn is_dual(node: &Node) -> bool {
 fn written(ctx: &Context<'_>, said: &str) -> (Subject, Evidence) {
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("ConfigMap {namespace}/{CONFIG}");
-    (
-        Subject::object("ConfigMap", namespace, CONFIG),
-        Evidence::field(object, "data.values: disableIPv6", said),
-    )
+    (Subject::object("ConfigMap", namespace, CONFIG), Evidence::field(object, "data.values: disableIPv6", said))
 }
 
 fn set(ctx: &Context<'_>, act: &str, value: &str) -> Remedy {
@@ -91,18 +85,20 @@ fn six_only<'a>(ctx: &Context<'_>, pods: impl Iterator<Item = &'a Pod> + Clone) 
         .clone()
         .filter(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| !status.ready))
         .map(|pod| Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()));
-    let seen = pods.clone().take(QUOTED).filter_map(|pod| {
-        Some(Evidence::field(pod.described(), "status.podIP", pod.status.pod_ip?.to_string()))
-    });
-    let finding = ctx.finding(
-        subject,
-        "all pods have only IPv6 addresses, but IPv6 is disabled in the mesh: proxies listen on IPv4 only, \
+    let seen = pods
+        .clone()
+        .take(QUOTED)
+        .filter_map(|pod| Some(Evidence::field(pod.described(), "status.podIP", pod.status.pod_ip?.to_string())));
+    let finding = ctx
+        .finding(
+            subject,
+            "all pods have only IPv6 addresses, but IPv6 is disabled in the mesh: proxies listen on IPv4 only, \
         so the kubelet's probes are refused, and no rule redirects traffic to the proxies",
-    )
-    .parameter("ipv6")
-    .evidence(setting)
-    .evidences(seen)
-    .remedy(set(ctx, "Enable IPv6 in the mesh", "false"));
+        )
+        .parameter("ipv6")
+        .evidence(setting)
+        .evidences(seen)
+        .remedy(set(ctx, "Enable IPv6 in the mesh", "false"));
     waiting.fold(finding, Finding::tie)
 }
 
@@ -164,11 +160,7 @@ fn without_family(ctx: &Context<'_>, pods: &[Pod]) -> Vec<Finding> {
     let of = |(owner, group): (&Owner, &Vec<(&Pod, String)>)| {
         let names = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
         let seen = group.iter().take(QUOTED).map(|(pod, line)| {
-            Evidence::field(
-                pod.described(),
-                format!("termination message of container {PROXY_CONTAINER}"),
-                line,
-            )
+            Evidence::field(pod.described(), format!("termination message of container {PROXY_CONTAINER}"), line)
         });
         let (_, setting) = written(ctx, "false");
         ctx.finding(

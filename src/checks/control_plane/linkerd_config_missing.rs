@@ -28,10 +28,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Evidence::field(object, "data.values", content(config.data.get("values"))),
         ),
     };
-    let finding = ctx
-        .finding(Subject::object("ConfigMap", namespace, CONFIG), message)
-        .evidence(evidence)
-        .remedy(remedy(ctx));
+    let finding =
+        ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message).evidence(evidence).remedy(remedy(ctx));
     Ok(finding.into())
 }
 
@@ -39,16 +37,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn remedy(ctx: &Context<'_>) -> Remedy {
     let by = managed_by(ctx);
     let (remedy, again) = match by.installer {
-        _ if by.gitops.is_some() => {
-            (Remedy::new(), "Reapply the control plane with the values in Git")
-        }
+        _ if by.gitops.is_some() => (Remedy::new(), "Reapply the control plane with the values in Git"),
         Some(Installer::Cli) if upgrade::lacks_stored_values(ctx) => {
             (Remedy::new(), "Reapply the control plane with those values")
         }
-        Some(Installer::Cli) => (
-            Remedy::new(),
-            "Reapply the control plane with the values in Secret linkerd-config-overrides",
-        ),
+        Some(Installer::Cli) => {
+            (Remedy::new(), "Reapply the control plane with the values in Secret linkerd-config-overrides")
+        }
         Some(Installer::Release(release)) => (
             Remedy::new().command(
                 "Check the values that Helm keeps: the next step writes them to linkerd-config",

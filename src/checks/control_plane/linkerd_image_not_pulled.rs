@@ -61,13 +61,7 @@ impl Cause {
             "denied:",
         ]) {
             Cause::Denied
-        } else if says(&[
-            "not found",
-            "manifest unknown",
-            "invalidimagename",
-            "couldn't parse",
-            "invalid reference",
-        ]) {
+        } else if says(&["not found", "manifest unknown", "invalidimagename", "couldn't parse", "invalid reference"]) {
             Cause::Absent
         } else if says(&[
             "timeout",
@@ -177,8 +171,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let (cause, evidence) = pull_failure(pod, status, &image, events);
         found.entry((owners.owner(pod), image, cause)).or_default().push((pod, evidence));
     }
-    let findings =
-        found.into_iter().map(|((owner, image, cause), pods)| finding(ctx, &owner, &image, cause, pods));
+    let findings = found.into_iter().map(|((owner, image, cause), pods)| finding(ctx, &owner, &image, cause, pods));
     Ok(findings.collect())
 }
 
@@ -204,11 +197,9 @@ fn image(pod: &Pod, status: &ContainerStatus) -> String {
 /// The reason and its evidence: the kubelet's message in the status, else its last event about that image.
 fn pull_failure(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Event]) -> (Cause, Evidence) {
     let object = pod.described();
-    let (reason, message) =
-        status.state.waiting().map_or(("", ""), |waiting| (&waiting.reason, &waiting.message));
+    let (reason, message) = status.state.waiting().map_or(("", ""), |waiting| (&waiting.reason, &waiting.message));
     let cause = Cause::from_message(&format!("{reason} {message}"));
-    let own =
-        Evidence::field(&object, format!("{}: state.waiting", status.name), format!("{reason}: {message}"));
+    let own = Evidence::field(&object, format!("{}: state.waiting", status.name), format!("{reason}: {message}"));
     if cause != Cause::Other {
         return (cause, own);
     }
@@ -219,8 +210,7 @@ fn pull_failure(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Even
             && event.reason == "Failed"
             && event.message.contains(image)
     };
-    let told =
-        events.iter().filter(about).filter(|event| Cause::from_message(&event.message) != Cause::Other);
+    let told = events.iter().filter(about).filter(|event| Cause::from_message(&event.message) != Cause::Other);
     match told.max_by_key(|event| event.last) {
         Some(event) => (Cause::from_message(&event.message), events::quoted(&object, event)),
         None => (cause, own),
@@ -242,8 +232,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
             }
         }
     };
-    let source =
-        ValueOfImage::find(ctx, image).filter(|_| !matches!(cause, Cause::Certificate | Cause::Limit));
+    let source = ValueOfImage::find(ctx, image).filter(|_| !matches!(cause, Cause::Certificate | Cause::Limit));
     let remedy = match &source {
         Some(source) => source.reset(ctx, remedy),
         None => remedy,
@@ -304,9 +293,7 @@ fn is_of_linkerd(image: &str) -> bool {
 fn pull_secret(ctx: &Context<'_>, extension: Extension, namespace: &str) -> Remedy {
     let remedy = Remedy::new().command(
         "Create a pull secret for this registry in the namespace of the extension, if it has none",
-        kubectl()
-            .namespace(namespace)
-            .words("get secrets --field-selector type=kubernetes.io/dockerconfigjson"),
+        kubectl().namespace(namespace).words("get secrets --field-selector type=kubernetes.io/dockerconfigjson"),
     );
     let since = match extension {
         Extension::Multicluster => " (chart value imagePullSecrets, since edge-23.10.1)",
@@ -319,11 +306,7 @@ fn pull_secret(ctx: &Context<'_>, extension: Extension, namespace: &str) -> Reme
 
 /// The chart values of images: the name, its default, and the version if that is empty by default.
 const IMAGES: [(&str, &str, Option<&str>); 5] = [
-    (
-        "policyController.image.name",
-        "cr.l5d.io/linkerd/policy-controller",
-        Some("policyController.image.version"),
-    ),
+    ("policyController.image.name", "cr.l5d.io/linkerd/policy-controller", Some("policyController.image.version")),
     ("proxy.image.name", "cr.l5d.io/linkerd/proxy", Some("proxy.image.version")),
     ("proxyInit.image.name", "cr.l5d.io/linkerd/proxy-init", None),
     ("debugContainer.image.name", "cr.l5d.io/linkerd/debug", None),

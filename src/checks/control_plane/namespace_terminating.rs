@@ -93,17 +93,14 @@ fn finding(ctx: &Context<'_>, namespace: &Namespace, used: &Use<'_>) -> Finding 
                 ctx.param_text("minutes")
             ),
         ),
-        Use::Meshed(_) => (
-            Severity::Info,
-            "a meshed namespace is being deleted: no pod or object can be created in it".to_owned(),
-        ),
+        Use::Meshed(_) => {
+            (Severity::Info, "a meshed namespace is being deleted: no pod or object can be created in it".to_owned())
+        }
     };
     let object = format!("Namespace {name}");
     let finding = ctx.finding(Subject::object("Namespace", "", name), message).severity(severity);
     let finding = match since {
-        Some(since) => {
-            finding.evidence(Evidence::field(&object, "metadata.deletionTimestamp", since.to_string()))
-        }
+        Some(since) => finding.evidence(Evidence::field(&object, "metadata.deletionTimestamp", since.to_string())),
         None => finding.evidence(Evidence::field(&object, "status.phase", "Terminating")),
     };
     let blocked = namespace.status.conditions.iter().filter(|one| one.status == "True");
@@ -137,9 +134,7 @@ fn remedy(name: &str, used: &Use<'_>) -> Remedy {
              running proxies trust it",
         ),
         Use::Cni => remedy.note("When the namespace is gone, install linkerd-cni again"),
-        Use::Extension(_) => {
-            remedy.note("When the namespace is gone, install the extension again if it is needed")
-        }
+        Use::Extension(_) => remedy.note("When the namespace is gone, install the extension again if it is needed"),
         Use::Meshed(_) => remedy,
     }
 }

@@ -127,11 +127,7 @@ fn finding(ctx: &Context<'_>, shut: &BlockedWebhooks<'_>) -> Finding {
             said if said.starts_with("no rule") => "no rule: all ingress is denied".to_owned(),
             _ => "none of its rules allows a host at these ports".to_owned(),
         };
-        finding = finding.evidence(Evidence::field(
-            network_policies::subject(decides.policy),
-            &decides.field,
-            said,
-        ));
+        finding = finding.evidence(Evidence::field(network_policies::subject(decides.policy), &decides.field, said));
     }
     let pods: Vec<&str> = shut.pods.iter().copied().collect();
     let finding = finding.evidence(Evidence::other("Selected pods", pods.join(", "))).remedy(remedy(shut));
@@ -149,9 +145,7 @@ fn remedy(shut: &BlockedWebhooks<'_>) -> Remedy {
         Policy::Kubernetes(_) => "if the addresses of the API servers are known, restrict it with an ipBlock",
         Policy::Cilium(_) => "restrict it with fromEntities kube-apiserver",
         Policy::Calico(_) => "if the addresses of the API servers are known, restrict it with source.nets",
-        Policy::Admin(..) => {
-            "its peers can only be pods, so rules for the API servers belong in a NetworkPolicy"
-        }
+        Policy::Admin(..) => "its peers can only be pods, so rules for the API servers belong in a NetworkPolicy",
     };
     let words = format!("Allow all sources at the webhook ports, which serve TLS ({narrow})");
     network_policies::remedy(decides, Direction::Ingress, &[(PeerSelector::Anybody, ports)], words)

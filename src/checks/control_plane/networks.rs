@@ -27,8 +27,7 @@ pub(super) struct ClusterNetworks {
 }
 
 /// The value that proxies get contains an invalid network.
-pub(super) const UNREADABLE: &str =
-    "clusterNetworks contains an invalid network: a proxy that gets it does not start";
+pub(super) const UNREADABLE: &str = "clusterNetworks contains an invalid network: a proxy that gets it does not start";
 /// The value contains no network.
 pub(super) const EMPTY: &str = "clusterNetworks in linkerd-config is empty: proxies of new pods discover no \
     destinations, so their traffic bypasses mTLS, policy and load balancing";
@@ -121,21 +120,14 @@ pub(super) enum Add<'a> {
 pub(super) fn proxies_have(ctx: &Context<'_>, missing: Add<'_>) -> bool {
     let home = ctx.namespaces().control_plane.as_str();
     let Some(pods) = ctx.or_note(ctx.complete_list::<Pod>()) else { return false };
-    let meshed =
-        pods.iter().filter(|pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && !pod.is_finished());
-    let mut written =
-        meshed.filter_map(|pod| pod.spec.proxy()).map(|proxy| proxy.env_value(PROFILE_NETWORKS));
+    let meshed = pods.iter().filter(|pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && !pod.is_finished());
+    let mut written = meshed.filter_map(|pod| pod.spec.proxy()).map(|proxy| proxy.env_value(PROFILE_NETWORKS));
     let has = |written: &str| {
-        let networks: Vec<Network> =
-            written.split(',').filter_map(|network| network.trim().parse().ok()).collect();
+        let networks: Vec<Network> = written.split(',').filter_map(|network| network.trim().parse().ok()).collect();
         let covers = |network: &Network| networks.iter().any(|known| known.covers(network));
         match missing {
-            Add::These(these) => {
-                these.iter().all(|one| one.parse::<Network>().is_ok_and(|network| covers(&network)))
-            }
-            Add::Addresses(all) => {
-                all.iter().all(|one| networks.iter().any(|network| network.contains(*one)))
-            }
+            Add::These(these) => these.iter().all(|one| one.parse::<Network>().is_ok_and(|network| covers(&network))),
+            Add::Addresses(all) => all.iter().all(|one| networks.iter().any(|network| network.contains(*one))),
             Add::Unknown | Add::Nothing => false,
         }
     };
@@ -160,14 +152,12 @@ pub(super) fn incomplete(
     // An address of a pod is its only endpoint.
     let without = if what.contains("Services") { "mTLS, policy or load balancing" } else { "mTLS or policy" };
     if !proxies_have(ctx, all) {
-        let message = format!(
-            "clusterNetworks lacks {what}. Proxies send traffic to these addresses without {without}"
-        );
+        let message =
+            format!("clusterNetworks lacks {what}. Proxies send traffic to these addresses without {without}");
         return finding(ctx, networks, &message, proof, add);
     }
-    let message = format!(
-        "clusterNetworks lacks {what}. New proxies send traffic to these addresses without {without}"
-    );
+    let message =
+        format!("clusterNetworks lacks {what}. New proxies send traffic to these addresses without {without}");
     let message = format!("{message}. Running proxies have the full list; no restart is needed");
     finding_without_restart(ctx, networks, &message, proof, add)
         .evidence(Evidence::other(format!("{PROFILE_NETWORKS} of all running proxies"), "contains them"))
@@ -200,11 +190,9 @@ fn finding_without_restart(
     // The CLI refuses the stored value before it applies any option.
     let in_file = networks.refused_by_cli() && upgrade::managed_by(ctx).is_by_cli();
     let (remedy, act, variable) = match (add, lacks) {
-        (Add::Nothing, _) => (
-            Remedy::new(),
-            "Remove the invalid parts of clusterNetworks, or write them as ADDRESS/BITS",
-            "NETWORKS",
-        ),
+        (Add::Nothing, _) => {
+            (Remedy::new(), "Remove the invalid parts of clusterNetworks, or write them as ADDRESS/BITS", "NETWORKS")
+        }
         (_, Lacks::Nothing) if is_default(ctx, &wanted) => (
             Remedy::new(),
             "Reset clusterNetworks to the chart's default, which contains the missing networks",
@@ -229,12 +217,9 @@ fn finding_without_restart(
     };
     let options = match lacks {
         Lacks::Nothing => Options::none().set("clusterNetworks", wanted.join(",")),
-        Lacks::PodRange | Lacks::Others => {
-            Options::none().set_with("clusterNetworks", wanted.join(","), variable)
-        }
+        Lacks::PodRange | Lacks::Others => Options::none().set_with("clusterNetworks", wanted.join(","), variable),
     };
-    let bad: Vec<&str> =
-        networks.unreadable.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    let bad: Vec<&str> = networks.unreadable.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     let options = match in_file {
         false => options,
         true => options.stored_first(match lacks {

@@ -12,9 +12,8 @@ pub(super) fn labels_on_no_node<'a>(ctx: &Context<'_>, component: &Component<'a>
     let nodes = ctx.for_steps::<Node>();
     let wanted = component.deployment.spec.template.spec.node_selector.iter();
     let wanted = wanted.map(|(key, value)| (&**key, &**value));
-    let lacking = wanted.filter(|(key, value)| {
-        !nodes.is_empty() && !nodes.iter().any(|node| node.metadata.label(key) == Some(value))
-    });
+    let lacking = wanted
+        .filter(|(key, value)| !nodes.is_empty() && !nodes.iter().any(|node| node.metadata.label(key) == Some(value)));
     lacking.collect()
 }
 
@@ -86,9 +85,8 @@ fn is_in_values(ctx: &Context<'_>, labels: &[(&str, &str)]) -> Option<bool> {
     let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten()?;
     let values = config.chart_values()?;
     let leaves = values.leaves();
-    let sets = |key: &str| {
-        leaves.iter().any(|leaf| leaf.names.contains(&"nodeSelector") && leaf.names.last() == Some(&key))
-    };
+    let sets =
+        |key: &str| leaves.iter().any(|leaf| leaf.names.contains(&"nodeSelector") && leaf.names.last() == Some(&key));
     Some(labels.iter().any(|(key, _)| sets(key)))
 }
 
@@ -106,8 +104,7 @@ pub(super) const LABELS: &str = "Correct nodeSelector and nodeAffinity of the ch
      node has the labels that the pods require";
 
 /// The step for requests that no node has room for.
-pub(super) const ROOM: &str =
-    "Add a node, or free CPU or memory: no node has enough for the requests of the pods";
+pub(super) const ROOM: &str = "Add a node, or free CPU or memory: no node has enough for the requests of the pods";
 
 /// The step for requests that are above the amounts of every node, even of an empty one. `None` if some node is large
 /// enough, or its amounts are unknown.
@@ -140,10 +137,7 @@ pub(super) fn unplaced(said: &str) -> Vec<&'static str> {
              different nodes",
         ),
         ("node affinity/selector", LABELS),
-        (
-            "untolerated taint",
-            "Remove the taint from a node, or add a toleration to the chart value tolerations",
-        ),
+        ("untolerated taint", "Remove the taint from a node, or add a toleration to the chart value tolerations"),
         ("Insufficient ", ROOM),
         ("were unschedulable", "End the maintenance of a node: kubectl uncordon NODE"),
     ];

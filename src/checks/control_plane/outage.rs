@@ -22,9 +22,7 @@ impl Outage {
         let meta = &component.deployment.metadata;
         let object = meta.described("Deployment");
         match self.is_reported {
-            true => {
-                Evidence::field(object, "status.conditions[Available]", format!("False since {}", self.since))
-            }
+            true => Evidence::field(object, "status.conditions[Available]", format!("False since {}", self.since)),
             false => Evidence::other(format!("Pods of {object}"), format!("none ready since {}", self.since)),
         }
     }
@@ -44,11 +42,7 @@ pub(super) fn outage(ctx: &Context<'_>, component: &Component<'_>, own: &[&Pod])
 }
 
 /// The lifetime of certificates, if identity has been down for longer, so that no proxy has a valid one.
-pub(super) fn expired(
-    ctx: &Context<'_>,
-    component: &Component<'_>,
-    down: Option<Outage>,
-) -> Option<SignedDuration> {
+pub(super) fn expired(ctx: &Context<'_>, component: &Component<'_>, down: Option<Outage>) -> Option<SignedDuration> {
     let deployments = ctx.optional_list::<Deployment>();
     let lifetime = certificate_lifetime(deployments, &ctx.namespaces().control_plane);
     (component.name == "identity" && down?.length > lifetime).then_some(lifetime)

@@ -97,11 +97,7 @@ fn nodes_inside(ctx: &Context<'_>, inside: &[(&Node, IpAddr, &InUse<'_>)]) -> Fi
 fn services_inside(ctx: &Context<'_>, inside: &[(&Service, IpAddr, &InUse<'_>)], pods: &[Pod]) -> Finding {
     let mut evidence = Vec::new();
     for (service, address, used) in inside.iter().take(QUOTED) {
-        evidence.push(Evidence::field(
-            service.metadata.described("Service"),
-            "spec.clusterIP",
-            address.to_string(),
-        ));
+        evidence.push(Evidence::field(service.metadata.described("Service"), "spec.clusterIP", address.to_string()));
         evidence.push(network_of(used));
     }
     let more = inside.len().saturating_sub(QUOTED);
@@ -137,8 +133,7 @@ fn services_inside(ctx: &Context<'_>, inside: &[(&Service, IpAddr, &InUse<'_>)],
 }
 
 fn rebuild() -> Remedy {
-    let wide =
-        "-o custom-columns=NODE:.metadata.name,ADDRESS:.status.addresses[0].address,PODS:.spec.podCIDR";
+    let wide = "-o custom-columns=NODE:.metadata.name,ADDRESS:.status.addresses[0].address,PODS:.spec.podCIDR";
     Remedy::new()
         .command(
             "Compare the networks of nodes, pods and Services: they must not overlap",

@@ -34,8 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|(served, (subject, pods))| unanswered(ctx, served, subject, &pods))
         .collect();
     let cut = all.into_iter().filter_map(|(pod, metrics)| {
-        let is_cut =
-            |served: &Served| ClientState::from_metrics(metrics, served.client) == ClientState::CutOff;
+        let is_cut = |served: &Served| ClientState::from_metrics(metrics, served.client) == ClientState::CutOff;
         let clients: Vec<Served> = SERVED.into_iter().filter(is_cut).collect();
         (!clients.is_empty()).then_some((pod, clients))
     });
@@ -46,9 +45,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             quoted(pod, format!("no connection to {}", names.join(", ")))
         });
         let clients = cut.iter().flat_map(|(_, clients)| clients);
-        let ties = clients.map(|served| {
-            Tie::Workload("Deployment".to_owned(), namespace.to_owned(), served.deployment.to_owned())
-        });
+        let ties = clients
+            .map(|served| Tie::Workload("Deployment".to_owned(), namespace.to_owned(), served.deployment.to_owned()));
         let finding = ctx
             .finding(
                 subject,
@@ -75,8 +73,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether the pods of a component were ready during both reads. A restart ends open streams once each, and the new
 /// ones are not counted until they end.
 fn is_settled(ctx: &Context<'_>, metrics: &ProxyMetrics, component: &str) -> bool {
-    let Some(first) = metrics.read_at.zip(metrics.period).map(|(read, period)| read.saturating_sub(period))
-    else {
+    let Some(first) = metrics.read_at.zip(metrics.period).map(|(read, period)| read.saturating_sub(period)) else {
         return false;
     };
     let home = ctx.namespaces().control_plane.as_str();
@@ -98,12 +95,7 @@ fn is_settled(ctx: &Context<'_>, metrics: &ProxyMetrics, component: &str) -> boo
 }
 
 /// The finding about requests to a component that are not answered.
-fn unanswered(
-    ctx: &Context<'_>,
-    served: Served,
-    subject: Subject,
-    pods: &[(&Pod, (&ProxyMetrics, u64))],
-) -> Finding {
+fn unanswered(ctx: &Context<'_>, served: Served, subject: Subject, pods: &[(&Pod, (&ProxyMetrics, u64))]) -> Finding {
     let Served { client, name, deployment, container, .. } = served;
     let namespace = ctx.namespaces().control_plane.as_str();
     let said = pods.iter().take(QUOTED).map(|(pod, (metrics, failed))| {
@@ -115,28 +107,25 @@ fn unanswered(
         _ => "it keeps its certificate, which is not renewed",
     };
     let kubectl = || kubectl().namespace(namespace);
-    ctx.finding(
-        subject,
-        format!("{name} answers no request of the proxy, although both are connected: {effect}"),
-    )
-    .parameter(client)
-    .likely()
-    .evidences(said)
-    .remedy(
-        Remedy::new()
-            .command(
-                format!("Read the log of {name}, and of the proxy in its pod"),
-                kubectl()
-                    .words("logs")
-                    .operand(format!("deployment/{deployment}"))
-                    .option("-c", container)
-                    .words("--tail=100"),
-            )
-            .command(
-                format!("If the log shows no cause, restart {name}"),
-                kubectl().words("rollout restart").operand(format!("deployment/{deployment}")),
-            )
-            .restarting(Restarts::ControlPlane),
-    )
-    .tie(Tie::Workload("Deployment".to_owned(), namespace.to_owned(), deployment.to_owned()))
+    ctx.finding(subject, format!("{name} answers no request of the proxy, although both are connected: {effect}"))
+        .parameter(client)
+        .likely()
+        .evidences(said)
+        .remedy(
+            Remedy::new()
+                .command(
+                    format!("Read the log of {name}, and of the proxy in its pod"),
+                    kubectl()
+                        .words("logs")
+                        .operand(format!("deployment/{deployment}"))
+                        .option("-c", container)
+                        .words("--tail=100"),
+                )
+                .command(
+                    format!("If the log shows no cause, restart {name}"),
+                    kubectl().words("rollout restart").operand(format!("deployment/{deployment}")),
+                )
+                .restarting(Restarts::ControlPlane),
+        )
+        .tie(Tie::Workload("Deployment".to_owned(), namespace.to_owned(), deployment.to_owned()))
 }

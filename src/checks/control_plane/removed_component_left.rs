@@ -6,9 +6,7 @@ use crate::item::EXTENSION_LABEL;
 use crate::model::control_plane::{CORE, components, installed};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::managed_by::ManagedBy;
-use crate::objects::{
-    APIService, Listed, MutatingWebhookConfiguration, ValidatingWebhookConfiguration, Webhook,
-};
+use crate::objects::{APIService, Listed, MutatingWebhookConfiguration, ValidatingWebhookConfiguration, Webhook};
 
 /// The tap API. The checks of viz report it if viz is not installed.
 const TAP: &str = "v1alpha1.tap.linkerd.io";
@@ -31,8 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
             let left = config.webhooks.iter().find(|webhook| {
                 webhook.client_config.service.as_ref().is_some_and(|service| {
-                    let is_home =
-                        service.namespace == home || config.metadata.label(CONTROL_PLANE_NS) == Some(home);
+                    let is_home = service.namespace == home || config.metadata.label(CONTROL_PLANE_NS) == Some(home);
                     let own = running && is_home && OWN.contains(&service.name.as_str());
                     !own && gone(&service.namespace, &service.name)
                 })
@@ -43,15 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for api in ctx.partial_list::<APIService>()? {
         let name = &api.metadata.name;
         let Some(service) = &api.spec.service else { continue };
-        if name.ends_with(".linkerd.io")
-            && gone(&service.namespace, &service.name)
-            && (name != TAP || has_viz(ctx))
-        {
-            findings.push(of_api(
-                ctx,
-                api,
-                &format!("{}/{}, which does not exist", service.namespace, service.name),
-            ));
+        if name.ends_with(".linkerd.io") && gone(&service.namespace, &service.name) && (name != TAP || has_viz(ctx)) {
+            findings.push(of_api(ctx, api, &format!("{}/{}, which does not exist", service.namespace, service.name)));
         }
     }
     if let Some((version, seen)) = installed(deployments, None, home) {
@@ -71,15 +61,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether viz is installed: if not, its own check reports leftovers.
 fn has_viz(ctx: &Context<'_>) -> bool {
     let namespaces = ctx.or_note(ctx.complete_list::<Namespace>()).unwrap_or_default();
-    namespaces
-        .iter()
-        .any(|namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(Extension::Viz.name()))
+    namespaces.iter().any(|namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(Extension::Viz.name()))
 }
 
 fn is_linkerds(meta: &Meta) -> bool {
-    meta.label(CONTROL_PLANE_NS).is_some()
-        || meta.label(EXTENSION_LABEL).is_some()
-        || meta.name.starts_with("linkerd-")
+    meta.label(CONTROL_PLANE_NS).is_some() || meta.label(EXTENSION_LABEL).is_some() || meta.name.starts_with("linkerd-")
 }
 
 /// The remedy for an unused object.
@@ -87,8 +73,7 @@ fn delete(kind: Kind, meta: &Meta, words: &str) -> Remedy {
     let git = ManagedBy::from_metadata(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     let call = kubectl();
     let call = if meta.namespace.is_empty() { call } else { call.namespace(&meta.namespace) };
-    Remedy::new()
-        .command(format!("{words}{git}"), call.words("delete").arg(kind.resource()).operand(&meta.name))
+    Remedy::new().command(format!("{words}{git}"), call.words("delete").arg(kind.resource()).operand(&meta.name))
 }
 
 fn of_webhook(ctx: &Context<'_>, kind: Kind, meta: &Meta, webhook: &Webhook) -> Finding {
@@ -102,16 +87,11 @@ fn of_webhook(ctx: &Context<'_>, kind: Kind, meta: &Meta, webhook: &Webhook) -> 
         extension or an older release was only partly removed"
     };
     let service = webhook.client_config.service.as_ref();
-    let service =
-        service.map(|s| format!("{}/{}, which does not exist", s.namespace, s.name)).unwrap_or_default();
+    let service = service.map(|s| format!("{}/{}, which does not exist", s.namespace, s.name)).unwrap_or_default();
     ctx.finding(Subject::object(kind, "", &meta.name), message)
         .severity(if fails { Severity::Error } else { Severity::Warning })
         .parameter("webhook")
-        .evidence(Evidence::field(
-            &object,
-            format!("webhooks[{}].clientConfig.service", webhook.name),
-            service,
-        ))
+        .evidence(Evidence::field(&object, format!("webhooks[{}].clientConfig.service", webhook.name), service))
         .evidence(Evidence::field(
             &object,
             format!("webhooks[{}].failurePolicy", webhook.name),

@@ -40,27 +40,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether a Deployment is a component of the control plane or of an extension.
 fn is_linkerds(ctx: &Context<'_>, deployment: &Workload) -> bool {
     let meta = &deployment.metadata;
-    let is_component =
-        meta.namespace == ctx.namespaces().control_plane.as_str() && meta.label(COMPONENT).is_some();
+    let is_component = meta.namespace == ctx.namespaces().control_plane.as_str() && meta.label(COMPONENT).is_some();
     let template = &deployment.spec.template.metadata;
     is_component || [meta, template].iter().any(|meta| meta.label(EXTENSION_LABEL).is_some())
 }
 
 /// The finding for a Deployment whose old pods still serve.
-fn of_deployment(
-    ctx: &Context<'_>,
-    deployment: &Workload,
-    sets: &[Workload],
-    pods: &[Pod],
-) -> Option<Finding> {
+fn of_deployment(ctx: &Context<'_>, deployment: &Workload, sets: &[Workload], pods: &[Pod]) -> Option<Finding> {
     let is_scaled_down = deployment.spec.replicas == Some(0);
     // Without a ready pod the component is unavailable, which other checks report.
     if is_scaled_down || deployment.spec.paused || deployment.status.ready_replicas == 0 {
         return None;
     }
     let meta = &deployment.metadata;
-    let own: Vec<&Workload> =
-        sets.iter().filter(|set| is_owned(&set.metadata, Kind::Deployment, meta)).collect();
+    let own: Vec<&Workload> = sets.iter().filter(|set| is_owned(&set.metadata, Kind::Deployment, meta)).collect();
     let wanted = own.iter().filter(|set| set.spec.replicas != Some(0));
     let newest = wanted.max_by_key(|set| age_rank(set)).copied();
     let object = meta.described("Deployment");
@@ -72,9 +65,7 @@ fn of_deployment(
                 set.replica_failure()?,
             ))
         })
-        .or_else(|| {
-            Some((format!("deployment {}", meta.name), object.clone(), deployment.replica_failure()?))
-        });
+        .or_else(|| Some((format!("deployment {}", meta.name), object.clone(), deployment.replica_failure()?)));
     let overdue = |condition: &Condition| !ctx.within_grace(condition.last_transition_time);
     let cause = if let Some((name, place, failure)) = refusal.filter(|(_, _, failure)| overdue(failure)) {
         let said = format!("{}: {}", failure.reason, failure.message);
@@ -92,9 +83,7 @@ fn of_deployment(
 /// The condition of a Deployment that exceeded its deadline. It ends when the rollout completes.
 fn exceeded(deployment: &Workload) -> Option<&Condition> {
     let exceeded = |condition: &&Condition| {
-        condition.kind == "Progressing"
-            && condition.status == "False"
-            && condition.reason == "ProgressDeadlineExceeded"
+        condition.kind == "Progressing" && condition.status == "False" && condition.reason == "ProgressDeadlineExceeded"
     };
     deployment.status.conditions.iter().find(exceeded)
 }
@@ -130,8 +119,7 @@ fn of_daemon_set(ctx: &Context<'_>, set: &Workload, pods: &[Pod]) -> Option<Find
     if set.spec.strategy.kind == "OnDelete" {
         return None;
     }
-    let own: Vec<&Pod> =
-        pods.iter().filter(|pod| is_owned(&pod.metadata, Kind::DaemonSet, &set.metadata)).collect();
+    let own: Vec<&Pod> = pods.iter().filter(|pod| is_owned(&pod.metadata, Kind::DaemonSet, &set.metadata)).collect();
     let cause = match unready_revision(ctx, &own) {
         Some(pod) => Cause::Unready(pod),
         None => refused(ctx, set, own.len())?,
@@ -165,10 +153,7 @@ fn refused<'a>(ctx: &Context<'_>, set: &Workload, pods: usize) -> Option<Cause<'
             && about.namespace == meta.namespace
     };
     let event = ctx.optional_list::<Event>().iter().filter(its).max_by_key(|event| event.last)?;
-    Some(Cause::Refused(
-        format!("daemonset {}", meta.name),
-        events::quoted(meta.described("DaemonSet"), event),
-    ))
+    Some(Cause::Refused(format!("daemonset {}", meta.name), events::quoted(meta.described("DaemonSet"), event)))
 }
 
 fn finding(ctx: &Context<'_>, kind: Kind, workload: &Workload, cause: &Cause<'_>) -> Finding {
@@ -194,9 +179,7 @@ fn finding(ctx: &Context<'_>, kind: Kind, workload: &Workload, cause: &Cause<'_>
     let evidence = match (cause, &failing) {
         (Cause::Refused(_, evidence) | Cause::Reported(evidence), _) => evidence.clone(),
         (Cause::Unready(_), Some(failing)) => failing.evidence.clone(),
-        (Cause::Unready(pod), None) => {
-            Evidence::field(pod.described(), "status.phase", pod.status.phase.to_string())
-        }
+        (Cause::Unready(pod), None) => Evidence::field(pod.described(), "status.phase", pod.status.phase.to_string()),
     };
     let subject = match cause {
         Cause::Unready(pod) => Subject::Object {
@@ -211,17 +194,18 @@ fn finding(ctx: &Context<'_>, kind: Kind, workload: &Workload, cause: &Cause<'_>
     let object = format!("{kind} {}/{}", meta.namespace, meta.name);
     ctx.finding(subject, message)
         .evidence(evidence)
-        .evidences(deadline.map(|condition| {
-            Evidence::field(object, "status.conditions[Progressing]", condition.reason.to_string())
-        }))
+        .evidences(
+            deadline.map(|condition| {
+                Evidence::field(object, "status.conditions[Progressing]", condition.reason.to_string())
+            }),
+        )
         .remedy(remedy(kind, meta, cause, failing.as_ref()))
 }
 
 fn remedy(kind: Kind, meta: &Meta, cause: &Cause<'_>, failing: Option<&Failing>) -> Remedy {
     let namespace = meta.namespace.as_str();
     let target = format!("{}/{}", kind.to_string().to_ascii_lowercase(), meta.name);
-    let rollout =
-        |words: &'static str| kubectl().namespace(namespace).words("rollout").words(words).operand(&target);
+    let rollout = |words: &'static str| kubectl().namespace(namespace).words("rollout").words(words).operand(&target);
     let remedy = Remedy::verified_by(rollout("status").words("--timeout=5m"));
     let remedy = match cause {
         Cause::Refused(name, _) => {
@@ -263,9 +247,6 @@ fn remedy(kind: Kind, meta: &Meta, cause: &Cause<'_>, failing: Option<&Failing>)
         return remedy.note(format!("{act}: {words}"));
     }
     remedy
-        .step(
-            StepKind::Note,
-            "Correct the cause, most often a value of the chart, before you apply the upgrade again",
-        )
+        .step(StepKind::Note, "Correct the cause, most often a value of the chart, before you apply the upgrade again")
         .run(StepKind::Command, "Or return to the template of the pods that serve", rollout("undo"))
 }

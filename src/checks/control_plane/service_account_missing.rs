@@ -23,11 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if is_heartbeat && without_heartbeat == Ok(true) {
             continue;
         }
-        let row = if is_heartbeat {
-            "heartbeat ServiceAccount exist"
-        } else {
-            "control plane ServiceAccounts exist"
-        };
+        let row = if is_heartbeat { "heartbeat ServiceAccount exist" } else { "control plane ServiceAccounts exist" };
         match there {
             Ok(Some(there)) => {
                 let subject = Subject::object("ServiceAccount", namespace, account);

@@ -7,9 +7,7 @@ use crate::checks::control_plane::installation::config;
 use crate::checks::prelude::*;
 use crate::checks::upgrade;
 use crate::checks::words::some;
-use crate::model::injection::{
-    Clause, Conditions, INJECT, Matched, NewObject, WEBHOOKS_LABEL, unmet, with_name,
-};
+use crate::model::injection::{Clause, Conditions, INJECT, Matched, NewObject, WEBHOOKS_LABEL, unmet, with_name};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::{LabelSelector, Texts, ValidatingWebhookConfiguration, Webhook, WebhookConfiguration};
 
@@ -45,9 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for (name, values, what, object) in VALIDATORS {
         // `validator-webhook-missing` reports one that is not registered.
         let service = format!("linkerd-{name}");
-        let Some((configuration, webhook)) =
-            called(configurations, &ctx.namespaces().control_plane, &service)
-        else {
+        let Some((configuration, webhook)) = called(configurations, &ctx.namespaces().control_plane, &service) else {
             continue;
         };
         let judged = JudgedObjects { ctx, configuration, webhook, what };
@@ -95,12 +91,7 @@ struct JudgedObjects<'a, 'c> {
 impl JudgedObjects<'_, '_> {
     /// The findings about meshed namespaces in which the webhook is not called, one for each reason, except
     /// for those that the chart's values exclude too.
-    fn excluded(
-        &self,
-        meshed: &[&Namespace],
-        values: &str,
-        object: (&str, &str, &str, &str),
-    ) -> Vec<Finding> {
+    fn excluded(&self, meshed: &[&Namespace], values: &str, object: (&str, &str, &str, &str)) -> Vec<Finding> {
         let conditions = Conditions::from_webhook(Some(self.webhook));
         let mut by_clause: BTreeMap<Clause, Vec<&str>> = BTreeMap::new();
         let mut stored = None;
@@ -148,8 +139,7 @@ impl JudgedObjects<'_, '_> {
         let path = format!("{values}.namespaceSelector");
         let written = values_of.as_ref().and_then(|all| all.value(&path)).cloned();
         let read = written.and_then(|value| serde_yaml::from_value::<LabelSelector>(value).ok());
-        let default =
-            || LabelSelector::parse(&format!("{WEBHOOKS_LABEL} notin (disabled)")).unwrap_or_default();
+        let default = || LabelSelector::parse(&format!("{WEBHOOKS_LABEL} notin (disabled)")).unwrap_or_default();
         (read.unwrap_or_else(default), values_of.is_some())
     }
 
@@ -197,13 +187,11 @@ impl JudgedObjects<'_, '_> {
                  enforcer adds the condition again",
                 without_label(names, key),
             ),
-            Some(key) if !names.is_empty() => {
-                upgrade::reapply(self.ctx, Remedy::new(), again).run(
-                    StepKind::Annotation,
-                    "Or, if the condition is intended, remove the label that excludes the namespace",
-                    without_label(names, key),
-                )
-            }
+            Some(key) if !names.is_empty() => upgrade::reapply(self.ctx, Remedy::new(), again).run(
+                StepKind::Annotation,
+                "Or, if the condition is intended, remove the label that excludes the namespace",
+                without_label(names, key),
+            ),
             _ => upgrade::reapply(self.ctx, Remedy::new(), again),
         };
         self.ctx
@@ -238,7 +226,6 @@ fn excluding_label(clause: &Clause) -> Option<&str> {
 }
 
 fn without_label(names: &[&str], key: &str) -> Command {
-    let removed =
-        names.iter().map(|name| kubectl().words("label namespace").operand(*name).arg(format!("{key}-")));
+    let removed = names.iter().map(|name| kubectl().words("label namespace").operand(*name).arg(format!("{key}-")));
     Command::lines(removed)
 }

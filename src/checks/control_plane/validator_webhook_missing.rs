@@ -43,8 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let seen = ctx.partial_list::<ValidatingWebhookConfiguration>();
     let namespace = &ctx.namespaces().control_plane;
     let calls = |configuration: &&WebhookConfiguration, service: &str| {
-        let called =
-            configuration.webhooks.iter().filter_map(|webhook| webhook.client_config.service.as_ref());
+        let called = configuration.webhooks.iter().filter_map(|webhook| webhook.client_config.service.as_ref());
         called.into_iter().any(|called| called.name == service && called.namespace == *namespace)
     };
     let seen = seen?;

@@ -73,9 +73,8 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
         "Run the application as another user (securityContext.runAsUser) or, if the group is the \
              proxy's, as another group",
     );
-    let is_user = as_proxy
-        .iter()
-        .any(|one| matches!(&one.place, Place::Field { path, .. } if path.ends_with("runAsUser")));
+    let is_user =
+        as_proxy.iter().any(|one| matches!(&one.place, Place::Field { path, .. } if path.ends_with("runAsUser")));
     let (key, word, current) = match is_user {
         true => ("config.linkerd.io/proxy-uid", "uid", uid),
         false => ("config.linkerd.io/proxy-gid", "gid", gid.unwrap_or(UID)),
@@ -99,10 +98,8 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
 /// A user or group after the proxy's that no container of the pod has.
 fn unused(maker: &Maker<'_>, current: i64) -> i64 {
     let of_pod = &maker.spec.security_context;
-    let of_containers =
-        maker.spec.all_containers().filter_map(|container| container.security_context.as_deref());
-    let mut used: Vec<i64> =
-        of_containers.flat_map(|one| [one.run_as_user, one.run_as_group]).flatten().collect();
+    let of_containers = maker.spec.all_containers().filter_map(|container| container.security_context.as_deref());
+    let mut used: Vec<i64> = of_containers.flat_map(|one| [one.run_as_user, one.run_as_group]).flatten().collect();
     used.extend([of_pod.run_as_user, of_pod.run_as_group].into_iter().flatten());
     (current + 1..).find(|id| !used.contains(id)).unwrap_or(current)
 }

@@ -59,8 +59,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, refused: &[RefusedConnec
     });
     let log = kubectl().namespace(&owner.namespace).words("logs").operand(&names[0]);
     let log = log.option("-c", PROXY_CONTAINER).words("--timestamps --tail=200");
-    let remedy = Remedy::new()
-        .command(format!("Read the lines with inbound:server{{port={port}}} in the proxy's log"), log);
+    let remedy =
+        Remedy::new().command(format!("Read the lines with inbound:server{{port={port}}} in the proxy's log"), log);
     let remedy = match is_v6 {
         true => remedy
             .note(format!("Let the application listen on [::]:{port}"))

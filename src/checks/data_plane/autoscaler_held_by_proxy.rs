@@ -65,18 +65,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .conditions
             .iter()
             .find(|condition| condition.kind == "ScalingActive" && condition.status == "False");
-        let Some((condition, said)) =
-            failed.and_then(|condition| Some((condition, read(&condition.message)?)))
-        else {
+        let Some((condition, said)) = failed.and_then(|condition| Some((condition, read(&condition.message)?))) else {
             continue;
         };
         let target = owner(autoscaler);
         let own: Vec<&Pod> = pods
             .iter()
             .filter(|pod| {
-                pod.metadata.namespace == target.namespace
-                    && !pod.is_finished()
-                    && ctx.owners().owner(pod) == target
+                pod.metadata.namespace == target.namespace && !pod.is_finished() && ctx.owners().owner(pod) == target
             })
             .collect();
         findings.extend(finding(ctx, autoscaler, condition, &said, &target, &own));
@@ -102,17 +98,12 @@ fn read(message: &str) -> Option<MetricMessage<'_>> {
 /// The scaled workload.
 fn owner(autoscaler: &HorizontalPodAutoscaler) -> Owner {
     let target = &autoscaler.spec.scale_target_ref;
-    Owner {
-        kind: target.kind.clone(),
-        namespace: autoscaler.metadata.namespace.to_string(),
-        name: target.name.clone(),
-    }
+    Owner { kind: target.kind.clone(), namespace: autoscaler.metadata.namespace.to_string(), name: target.name.clone() }
 }
 
 /// The containers of a pod that run at the same time, including native sidecars.
 fn containers(pod: &Pod) -> impl Iterator<Item = &Container> {
-    let native =
-        pod.spec.init_containers.iter().filter(|one| one.restart_policy.as_deref() == Some("Always"));
+    let native = pod.spec.init_containers.iter().filter(|one| one.restart_policy.as_deref() == Some("Always"));
     pod.spec.containers.iter().chain(native)
 }
 
@@ -146,8 +137,7 @@ fn finding(
         return None;
     }
     let (namespace, name) = (&autoscaler.metadata.namespace, &autoscaler.metadata.name);
-    let since =
-        condition.last_transition_time.get().map(|since| format!(", since {since}")).unwrap_or_default();
+    let since = condition.last_transition_time.get().map(|since| format!(", since {since}")).unwrap_or_default();
     let message = format!(
         "The autoscaler scales by {}, but the pods' proxies request none. It cannot compute the number of \
          replicas, which stays the same under any load",
@@ -187,8 +177,7 @@ fn remedy(ctx: &Context<'_>, resource: &Resource, target: &Owner, others: &[&str
     let change = [(*annotation, Some(*usual))];
     let mut remedy = rewrite::of_owner(ctx, Remedy::new(), &act, target, &change);
     if !others.is_empty() {
-        remedy = remedy
-            .note(format!("Set requests for the other containers without one: {}", some(others, NAMED)));
+        remedy = remedy.note(format!("Set requests for the other containers without one: {}", some(others, NAMED)));
     }
     let all = "Or set a request for all proxies. Pods get it when they are recreated";
     let options = Options::none().set(resource.value, *usual);
@@ -208,10 +197,7 @@ mod tests {
         let new = "the HPA was unable to compute the replica count: failed to get cpu utilization: missing \
                    request for cpu in container linkerd-proxy of Pod web-0";
         assert_eq!(of(new), Some(("cpu", Some("linkerd-proxy"))));
-        assert_eq!(
-            of("missing request for memory on container app in pod shop/web-0"),
-            Some(("memory", Some("app")))
-        );
+        assert_eq!(of("missing request for memory on container app in pod shop/web-0"), Some(("memory", Some("app"))));
         assert_eq!(of("failed to get cpu utilization: missing request for cpu"), Some(("cpu", None)));
         assert_eq!(of("missing request for nvidia.com/gpu in container app of Pod web-0"), None);
         assert_eq!(of("missing request for "), None);

@@ -24,9 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>();
     let events = ctx.partial_list::<Event>()?;
     let mut failed: BTreeMap<(&str, &str), &Event> = BTreeMap::new();
-    for event in
-        events.iter().filter(|event| event.reason == "FailedPostStartHook" && event.about.kind == "Pod")
-    {
+    for event in events.iter().filter(|event| event.reason == "FailedPostStartHook" && event.about.kind == "Pod") {
         let held = failed.entry((&event.about.namespace, &event.about.name)).or_insert(event);
         if event.last > held.last {
             *held = event;
@@ -59,13 +57,7 @@ fn is_of_proxy(pod: &Pod, event: &Event) -> bool {
             && !pod.spec.all_containers().any(|other| other.name != PROXY_CONTAINER && has_hook(other)))
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    group: &[(&Pod, &Event)],
-    nodes: usize,
-    serves: bool,
-) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, group: &[(&Pod, &Event)], nodes: usize, serves: bool) -> Finding {
     let names: Vec<String> = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     let late = group.iter().all(|(pod, _)| unhealthy(pod).is_none());
     let message = if late {
@@ -76,10 +68,8 @@ fn finding(
          containers wait for it"
     };
     let home = ctx.namespaces().control_plane.as_str();
-    let core: Vec<String> = CORE
-        .iter()
-        .map(|name| format!("{name} {}", serving(ctx.optional_list::<Pod>(), home, name)))
-        .collect();
+    let core: Vec<String> =
+        CORE.iter().map(|name| format!("{name} {}", serving(ctx.optional_list::<Pod>(), home, name))).collect();
     let remedy = Remedy::new().command(
         "Check what the proxy waits for: its log names the destinations that it cannot reach",
         kubectl()

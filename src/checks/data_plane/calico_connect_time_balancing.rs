@@ -28,8 +28,7 @@ fn remedy(all: &FelixConfiguration) -> Remedy {
     let look = "Check that the environment of calico-node does not set it already: \
         FELIX_BPFCONNECTTIMELOADBALANCING: Disabled overrides the FelixConfiguration";
     let words = "Let Calico balance in the pods' network instead, also for the host's own processes";
-    let remedy =
-        Remedy::new().command(look, kubectl().words("describe pods --all-namespaces -l k8s-app=calico-node"));
+    let remedy = Remedy::new().command(look, kubectl().words("describe pods --all-namespaces -l k8s-app=calico-node"));
     let spec = serde_json::json!({"spec": {
         "bpfConnectTimeLoadBalancing": "Disabled",
         "bpfHostNetworkedNATWithoutCTLB": "Enabled",
@@ -44,9 +43,7 @@ fn remedy(all: &FelixConfiguration) -> Remedy {
                 "{words}. Old releases of Calico lack the second field; there the host's processes lose \
                  access to Services"
             ),
-            Command::from(
-                kubectl().words("patch felixconfiguration default --type merge -p").arg(spec.to_string()),
-            ),
+            Command::from(kubectl().words("patch felixconfiguration default --type merge -p").arg(spec.to_string())),
         ),
     };
     remedy.note("Restart long-lived clients: open connections stay on their pod")

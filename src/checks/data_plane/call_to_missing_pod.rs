@@ -54,23 +54,13 @@ fn finding(ctx: &Context<'_>, owner: &Owner, failed: &[Failed<'_>]) -> Finding {
             addresses.len()
         ),
     };
-    let said =
-        failed.iter().take(QUOTED).filter_map(|(pod, _, lines)| Some(quoted(pod, lines, lines.last()?)));
-    let mut remedy = Remedy::new().step(
-        StepKind::Note,
-        "Find the source of the address: a registry of the application, a DNS cache, or its configuration",
-    )
+    let said = failed.iter().take(QUOTED).filter_map(|(pod, _, lines)| Some(quoted(pod, lines, lines.last()?)));
+    let mut remedy = Remedy::new()
+        .step(
+            StepKind::Note,
+            "Find the source of the address: a registry of the application, a DNS cache, or its configuration",
+        )
         .step(StepKind::Note, "Replace the address by the name of a Service there");
-    remedy.steps.push(renew(
-        ctx,
-        owner,
-        &names,
-        Needs::NewPods,
-        "the application looks its targets up again",
-    ));
-    ctx.finding(owner.subject(names), message)
-        .severity(Severity::Warning)
-        .likely()
-        .evidences(said)
-        .remedy(remedy)
+    remedy.steps.push(renew(ctx, owner, &names, Needs::NewPods, "the application looks its targets up again"));
+    ctx.finding(owner.subject(names), message).severity(Severity::Warning).likely().evidences(said).remedy(remedy)
 }

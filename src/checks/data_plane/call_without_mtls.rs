@@ -75,8 +75,7 @@ fn target<'a>(
     let port: u16 = series.label("target_port").parse().ok()?;
     let pod = by_address.get(&series.label("target_ip").parse().ok()?).copied()?;
     let proxy = pod.spec.proxy()?;
-    let is_of_proxy =
-        proxy.ports.iter().any(|own| own.container_port == port) || [4190, 4191].contains(&port);
+    let is_of_proxy = proxy.ports.iter().any(|own| own.container_port == port) || [4190, 4191].contains(&port);
     let is_skipped = skipped(pod, IN, ctx.cni_skips()).is_some_and(|skipped| skipped.holds(port));
     let is_same_mesh = pod.metadata.label(CONTROL_PLANE_NS) == growth.pod.metadata.label(CONTROL_PLANE_NS);
     let is_self = pod.metadata.key() == growth.pod.metadata.key();

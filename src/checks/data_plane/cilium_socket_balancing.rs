@@ -44,8 +44,7 @@ fn remedy(config: &ConfigMap) -> Remedy {
                 )
         }
     };
-    let rollout =
-        |verb: &'static str| kubectl().words("-n kube-system").words(verb).words("daemonset/cilium");
+    let rollout = |verb: &'static str| kubectl().words("-n kube-system").words(verb).words("daemonset/cilium");
     remedy
         .command(
             "Restart Cilium's agents, which read the setting when they start",

@@ -20,11 +20,9 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
                 true => meshdoctor().words("check"),
                 false => meshdoctor().words("check").option("-n", Vec::from_iter(others).join(",")),
             };
-            let remedy =
-                Remedy::new().command("List the namespaces", kubectl().words("get namespaces")).command(
-                    "Check again with the names of existing namespaces, or without -n for all of them",
-                    again,
-                );
+            let remedy = Remedy::new()
+                .command("List the namespaces", kubectl().words("get namespaces"))
+                .command("Check again with the names of existing namespaces, or without -n for all of them", again);
             ctx.finding(
                 Subject::object(Kind::Namespace, "", name),
                 "the namespace given with -n does not exist, so nothing in it was checked",

@@ -99,12 +99,7 @@ fn is_exempt(ctx: &Context<'_>, namespace: &str) -> bool {
 
 /// Names the clients of a finding about the denied clients of a pod, if they are pods of this cluster. Without a proxy,
 /// such a client fails until it or the policy is changed.
-pub(super) fn name_clients<'a>(
-    ctx: &Context<'a>,
-    finding: Finding,
-    denying: &Pod,
-    reported: &Reported<'_>,
-) -> Finding {
+pub(super) fn name_clients<'a>(ctx: &Context<'a>, finding: Finding, denying: &Pod, reported: &Reported<'_>) -> Finding {
     if reported.id() != DENIED {
         return finding;
     }
@@ -133,9 +128,8 @@ pub(super) fn name_clients<'a>(
     if let Some(client) = known.iter().find(|client| is_shut_out_of_viz(ctx, denying, client)) {
         return of_viz(ctx, finding, denying, client, reported);
     }
-    let mut failing = known
-        .iter()
-        .filter(|client| !client.is_meshed() && authorizing(ctx, denying, client, None) == Some(None));
+    let mut failing =
+        known.iter().filter(|client| !client.is_meshed() && authorizing(ctx, denying, client, None) == Some(None));
     let Some(first) = failing.next() else { return finding };
     let more = match failing.count() {
         0 => String::new(),
@@ -204,11 +198,7 @@ struct Bypassing<'c, 'a> {
 
 /// The first meshed client whose calls arrive without mTLS on a port that its identity may use. Addresses are used
 /// again, so its pod must be older than the calls.
-fn bypassing<'c, 'a>(
-    ctx: &Context<'_>,
-    denying: &Pod,
-    known: &'c [DeniedClient<'a>],
-) -> Option<Bypassing<'c, 'a>> {
+fn bypassing<'c, 'a>(ctx: &Context<'_>, denying: &Pod, known: &'c [DeniedClient<'a>]) -> Option<Bypassing<'c, 'a>> {
     known.iter().find_map(|client| {
         let created = client.pod.metadata.creation_timestamp.get()?;
         if !client.is_meshed() || client.without_tls? < created {
@@ -220,13 +210,7 @@ fn bypassing<'c, 'a>(
 }
 
 impl<'a> Bypassing<'_, 'a> {
-    fn reported(
-        &self,
-        ctx: &Context<'a>,
-        finding: Finding,
-        denying: &Pod,
-        reported: &Reported<'_>,
-    ) -> Finding {
+    fn reported(&self, ctx: &Context<'a>, finding: Finding, denying: &Pod, reported: &Reported<'_>) -> Finding {
         let client = self.client;
         let message = format!(
             "the proxy denies {}, whose calls arrive without mTLS: policy {} authorizes only its identity, according \

@@ -23,31 +23,28 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             refused.entry(address.ip()).or_insert((pod, call));
         }
     }
-    let findings =
-        services.iter().filter(|service| ctx.judges(&service.metadata.namespace)).filter_map(|service| {
-            let ready = |family: &'static str| {
-                let own = EndpointSlice::for_service(slices, service)
-                    .filter(move |slice| slice.address_type == family);
-                own.flat_map(|slice| &slice.endpoints)
-                    .filter(|one| one.is_ready())
-                    .filter_map(|one| one.address())
-            };
-            // If it also refuses IPv4, the family is not the reason.
-            let is_dual = ready("IPv4").next().is_some();
-            if !is_dual || ready("IPv4").any(|address| refused.contains_key(&address)) {
-                return None;
-            }
-            let lines: Vec<_> = ready("IPv6").filter_map(|address| refused.get(&address)).collect();
-            (!lines.is_empty()).then(|| finding(ctx, service, &lines))
-        });
+    let findings = services.iter().filter(|service| ctx.judges(&service.metadata.namespace)).filter_map(|service| {
+        let ready = |family: &'static str| {
+            let own = EndpointSlice::for_service(slices, service).filter(move |slice| slice.address_type == family);
+            own.flat_map(|slice| &slice.endpoints).filter(|one| one.is_ready()).filter_map(|one| one.address())
+        };
+        // If it also refuses IPv4, the family is not the reason.
+        let is_dual = ready("IPv4").next().is_some();
+        if !is_dual || ready("IPv4").any(|address| refused.contains_key(&address)) {
+            return None;
+        }
+        let lines: Vec<_> = ready("IPv6").filter_map(|address| refused.get(&address)).collect();
+        (!lines.is_empty()).then(|| finding(ctx, service, &lines))
+    });
     Ok(findings.collect())
 }
 
 fn finding(ctx: &Context<'_>, service: &Service, lines: &[&(&Pod, FailedCall<'_>)]) -> Finding {
     let (namespace, name) = service.metadata.key();
-    let said = lines.iter().take(QUOTED).map(|(pod, call)| {
-        Evidence::field(pod.described(), format!("log of {PROXY_CONTAINER}"), call.line.trim())
-    });
+    let said = lines
+        .iter()
+        .take(QUOTED)
+        .map(|(pod, call)| Evidence::field(pod.described(), format!("log of {PROXY_CONTAINER}"), call.line.trim()));
     ctx.finding(
         Subject::object(Kind::Service, namespace, name),
         "the pods of this dual-stack Service refuse connections to their IPv6 addresses, which proxies prefer: the \
@@ -59,12 +56,8 @@ fn finding(ctx: &Context<'_>, service: &Service, lines: &[&(&Pod, FailedCall<'_>
         format!("EndpointSlices of Service {namespace}/{name}"),
         "IPv4 and IPv6 endpoints are ready",
     ))
-    .remedy(
-        Remedy::new()
-            .note("Let the application listen on both families: [::] instead of 0.0.0.0")
-            .note(
-                "Otherwise create the Service with ipFamilyPolicy: SingleStack and ipFamilies: [IPv4], so that it has \
+    .remedy(Remedy::new().note("Let the application listen on both families: [::] instead of 0.0.0.0").note(
+        "Otherwise create the Service with ipFamilyPolicy: SingleStack and ipFamilies: [IPv4], so that it has \
                  no IPv6 endpoints",
-            ),
-    )
+    ))
 }

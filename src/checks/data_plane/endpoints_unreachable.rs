@@ -25,15 +25,9 @@ struct FailingClient<'a> {
 
 impl<'a> FailingClient<'a> {
     /// Adds a load balancer.
-    fn add(
-        all: &mut Vec<FailingClient<'a>>,
-        client: &'a Pod,
-        metrics: &'a ProxyMetrics,
-        shut: FailFastBalancer<'a>,
-    ) {
+    fn add(all: &mut Vec<FailingClient<'a>>, client: &'a Pod, metrics: &'a ProxyMetrics, shut: FailFastBalancer<'a>) {
         let key = client.metadata.key();
-        let known =
-            all.iter_mut().find(|one| one.client.metadata.key() == key && one.shut.port() == shut.port());
+        let known = all.iter_mut().find(|one| one.client.metadata.key() == key && one.shut.port() == shut.port());
         match known {
             Some(one) => one.shut.merge(shut),
             None => all.push(FailingClient { client, metrics, shut }),
@@ -98,9 +92,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let endpoints = EndpointSlice::for_service(slices, service).flat_map(|slice| &slice.endpoints);
         let servers = endpoints.filter_map(|endpoint| Some((key.0, endpoint.pod()?)));
         let pods: BTreeSet<(&str, &str)> = clients.chain(servers).collect();
-        findings.push(pods.into_iter().fold(finding, |finding, (namespace, name)| {
-            finding.tie(Tie::Pod(namespace.to_owned(), name.to_owned()))
-        }));
+        findings.push(
+            pods.into_iter().fold(finding, |finding, (namespace, name)| {
+                finding.tie(Tie::Pod(namespace.to_owned(), name.to_owned()))
+            }),
+        );
     }
     for (key, clients) in partial {
         let Some(service) = services.iter().find(|service| service.metadata.key() == key) else { continue };
@@ -113,11 +109,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The finding for a Service some of whose ready endpoints take no requests of these clients.
-fn some_unreachable(
-    ctx: &Context<'_>,
-    service: &Service,
-    clients: &[(&Pod, PartialBalancer<'_>)],
-) -> Option<Finding> {
+fn some_unreachable(ctx: &Context<'_>, service: &Service, clients: &[(&Pod, PartialBalancer<'_>)]) -> Option<Finding> {
     let (client, worst) = clients.iter().max_by(|one, other| one.1.pending.total_cmp(&other.1.pending))?;
     let (namespace, name) = service.metadata.key();
     let (ready, all) = (worst.ready, worst.ready + worst.pending);
@@ -129,10 +121,7 @@ fn some_unreachable(
     let said = clients.iter().take(QUOTED).map(|(client, one)| {
         let (port, ready, pending) = (one.port(), one.ready, one.pending);
         let when = if one.stays { "at both reads" } else { "at the later read" };
-        quoted(
-            client,
-            format!("port {port} of the Service: endpoints ready: {ready}, pending: {pending} ({when})"),
-        )
+        quoted(client, format!("port {port} of the Service: endpoints ready: {ready}, pending: {pending} ({when})"))
     });
     let stays = clients.iter().any(|(_, one)| one.stays);
     let finding = ctx
@@ -195,14 +184,8 @@ fn broken(ctx: &Context<'_>, service: &Service, shut: &[FailingClient<'_>], key:
                     "Check the pods behind the Service, and their logs for failed requests",
                     slices_of(namespace, name),
                 )
-                .step(
-                    StepKind::Note,
-                    "Repair the application",
-                )
-                .step(
-                    StepKind::Annotation,
-                    format!("If the breaker opens too early, raise {FAILURES} (default 7)"),
-                ),
+                .step(StepKind::Note, "Repair the application")
+                .step(StepKind::Annotation, format!("If the breaker opens too early, raise {FAILURES} (default 7)")),
         );
     if is_shut { finding } else { by_number(finding, failed) }
 }
@@ -213,12 +196,7 @@ fn slices_of(namespace: &str, name: &str) -> Call {
     kubectl().namespace(namespace).words("get endpointslices -l").operand(label)
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    service: &Service,
-    shut: &[FailingClient<'_>],
-    (ready, all): (usize, usize),
-) -> Finding {
+fn finding(ctx: &Context<'_>, service: &Service, shut: &[FailingClient<'_>], (ready, all): (usize, usize)) -> Finding {
     let (namespace, name) = service.metadata.key();
     let is_pending = shut.iter().any(|one| one.shut.pending > 0.0);
     let said = shut.iter().take(QUOTED).map(FailingClient::quoted);
@@ -259,12 +237,12 @@ fn finding(
                     "Check the path from a client to the Service",
                     traced(from, service, shut.first().map_or("", |one| one.shut.port())),
                 )
+                .step(StepKind::Note, "Allow port 4143 of the endpoints in NetworkPolicies and firewalls")
                 .step(
                     StepKind::Note,
-                    "Allow port 4143 of the endpoints in NetworkPolicies and firewalls",
-                )
-                    .step(StepKind::Note, "Check that the proxy of each endpoint runs, and that it trusts the same \
-                        anchors"),
+                    "Check that the proxy of each endpoint runs, and that it trusts the same \
+                        anchors",
+                ),
         );
     if is_pending { finding } else { finding.severity(Severity::Warning).likely() }
 }

@@ -74,8 +74,7 @@ impl<'a> Mesh<'a> {
         let policy = deployment.and_then(|deployment| deployment.spec.template.spec.container("policy"));
         let version = policy.and_then(tag_version);
         let known = ctx.knowledge.policy_controller();
-        let reads_app_protocol =
-            version.is_some_and(|v| known.app_protocol.is_in(&v, ctx.knowledge) == Contains::Yes);
+        let reads_app_protocol = version.is_some_and(|v| known.app_protocol.is_in(&v, ctx.knowledge) == Contains::Yes);
         Ok(Mesh {
             default: Opaque::parse(&default_text, &BTreeMap::new()),
             default_text,
@@ -109,17 +108,11 @@ impl<'a> Mesh<'a> {
 
     /// Whether a Service selects more than one pod that runs.
     pub(super) fn selects_several(&self, service: &'a Service) -> bool {
-        !service.spec.selector.is_empty()
-            && self.by_label.by(service).filter(|pod| !pod.is_finished()).nth(1).is_some()
+        !service.spec.selector.is_empty() && self.by_label.by(service).filter(|pod| !pod.is_finished()).nth(1).is_some()
     }
 
     /// Returns one pod of each workload behind a port.
-    pub(super) fn behind(
-        &self,
-        ctx: &Context<'a>,
-        service: &'a Service,
-        port: &ServicePort,
-    ) -> Vec<Behind<'a>> {
+    pub(super) fn behind(&self, ctx: &Context<'a>, service: &'a Service, port: &ServicePort) -> Vec<Behind<'a>> {
         if service.spec.selector.is_empty() {
             return Vec::new();
         }
@@ -147,11 +140,7 @@ impl<'a> Mesh<'a> {
             || self.servers.iter().any(|server| {
                 let told = server.spec.proxy_protocol.as_deref().is_some_and(|set| set != "unknown");
                 told && server.metadata.namespace == pod.metadata.namespace
-                    && server
-                        .spec
-                        .pod_selector
-                        .as_ref()
-                        .is_some_and(|selector| selector.matches(&pod.metadata.labels))
+                    && server.spec.pod_selector.as_ref().is_some_and(|selector| selector.matches(&pod.metadata.labels))
                     && match &server.spec.port {
                         Some(ServerPort::Number(number)) => *number == i64::from(port),
                         Some(ServerPort::Name(name)) => pod

@@ -48,8 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if spec.selector.is_empty() || spec.kind.as_str() == "ExternalName" {
             continue;
         }
-        let chosen: Vec<&ExternalWorkload> =
-            external.iter().filter(|workload| takes(service, workload)).collect();
+        let chosen: Vec<&ExternalWorkload> = external.iter().filter(|workload| takes(service, workload)).collect();
         if chosen.is_empty() {
             continue;
         }
@@ -116,11 +115,7 @@ fn not_ready<'a>(
     })
 }
 
-fn without_port<'a>(
-    service: &'a Service,
-    chosen: &[&'a ExternalWorkload],
-    pods: &[&Pod],
-) -> Option<UnservedPorts<'a>> {
+fn without_port<'a>(service: &'a Service, chosen: &[&'a ExternalWorkload], pods: &[&Pod]) -> Option<UnservedPorts<'a>> {
     let lacks = |port: &ServicePort, workload: &ExternalWorkload| port.leads_to_external(workload).is_none();
     let ports: Vec<&ServicePort> =
         service.spec.ports.iter().filter(|port| chosen.iter().any(|one| lacks(port, one))).collect();
@@ -130,13 +125,7 @@ fn without_port<'a>(
         pods.iter().any(|pod| port.leads_to(pod).is_some()) || chosen.iter().any(|one| !lacks(port, one))
     };
     let has_others = ports.iter().all(is_served);
-    (!ports.is_empty()).then_some(UnservedPorts {
-        service,
-        reason: Reason::Port,
-        workloads,
-        ports,
-        has_others,
-    })
+    (!ports.is_empty()).then_some(UnservedPorts { service, reason: Reason::Port, workloads, ports, has_others })
 }
 
 fn finding(ctx: &Context<'_>, found: &UnservedPorts<'_>) -> Finding {
@@ -204,10 +193,7 @@ fn remedy(found: &UnservedPorts<'_>) -> Remedy {
     let act = match found.reason {
         Reason::Family => "Add an address of the Service's IP family to spec.workloadIPs".to_owned(),
         Reason::Port if ports.iter().all(|port| matches!(port.target_port, Some(TargetPort::Name(_)))) => {
-            format!(
-                "Declare a port with the name {} under spec.ports of the ExternalWorkload",
-                targets(ports)
-            )
+            format!("Declare a port with the name {} under spec.ports of the ExternalWorkload", targets(ports))
         }
         Reason::Port | Reason::NotReady => {
             format!("Declare port {} under spec.ports of the ExternalWorkload", targets(ports))
@@ -265,8 +251,7 @@ fn made_ready(workloads: &[&ExternalWorkload]) -> Remedy {
     );
     workloads.iter().take(QUOTED).fold(remedy, |remedy, workload| {
         let (namespace, name) = workload.metadata.key();
-        let patch =
-            kubectl().namespace(namespace).words("patch externalworkloads.workload.linkerd.io").operand(name);
+        let patch = kubectl().namespace(namespace).words("patch externalworkloads.workload.linkerd.io").operand(name);
         let patch = patch.words("--subresource=status --type=merge");
         let ready = r#"{"status":{"conditions":[{"type":"Ready","status":"True"}]}}"#;
         remedy.command("If it is healthy now, set the condition", patch.option("-p", ready))

@@ -15,10 +15,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let said = all.iter().flat_map(|(pod, growth)| {
             growth.grown.iter().map(move |(series, count)| {
                 let port = series.label("target_port");
-                quoted(
-                    pod,
-                    format!("port {port}: {} shed {}", counted(*count, "request"), within(growth.metrics)),
-                )
+                quoted(pod, format!("port {port}: {} shed {}", counted(*count, "request"), within(growth.metrics)))
             })
         });
         let (namespace, pod) = all.first().map_or(("", ""), |(pod, _)| pod.metadata.key());

@@ -36,9 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     let key = (owners.owner(pod), container.name.to_string());
                     failing.entry(key).or_default().push((pod, status));
                 }
-                None if is_known(container)
-                    && status.is_none_or(|status| status.state.terminated().is_none()) =>
-                {
+                None if is_known(container) && status.is_none_or(|status| status.state.terminated().is_none()) => {
                     named.entry(owners.owner(pod)).or_insert((pod, container));
                 }
                 None => {}

@@ -92,8 +92,7 @@ fn reason(status: &ContainerStatus) -> Option<(Reason, &'static str, String)> {
 
 /// A reason that the text of the kubelet or the runtime shows.
 fn of_message(message: &str) -> Option<Reason> {
-    let users =
-        ["breaks non-root policy", "image will run as root", "runAsNonRoot and image has non-numeric user"];
+    let users = ["breaks non-root policy", "image will run as root", "runAsNonRoot and image has non-numeric user"];
     match () {
         () if message.contains("exec format error") => Some(Reason::Architecture),
         () if users.iter().any(|piece| message.contains(piece)) => Some(Reason::User),
@@ -121,19 +120,11 @@ fn finding(ctx: &Context<'_>, owner: &Owner, reason: Reason, group: &[UnstartedC
         }
         Reason::User | Reason::Other => None,
     });
-    let of_spec =
-        of_spec.map(|(path, said)| Evidence::field(object, format!("{path} of container {container}"), said));
-    let node = ctx
-        .optional_list::<Node>()
-        .iter()
-        .find(|node| node.metadata.name == *group[0].pod.node_name.as_str());
+    let of_spec = of_spec.map(|(path, said)| Evidence::field(object, format!("{path} of container {container}"), said));
+    let node = ctx.optional_list::<Node>().iter().find(|node| node.metadata.name == *group[0].pod.node_name.as_str());
     let of_node = node.filter(|_| reason == Reason::Architecture).and_then(|node| {
         let path = format!("metadata.labels[{ARCHITECTURE}]");
-        Some(Evidence::field(
-            format!("Node {}", node.metadata.name),
-            path,
-            node.metadata.label(ARCHITECTURE)?,
-        ))
+        Some(Evidence::field(format!("Node {}", node.metadata.name), path, node.metadata.label(ARCHITECTURE)?))
     });
     let lacks_roots = group.iter().any(|failed| names_absent_roots(&failed.evidence.said));
     let finding = ctx.finding(owner.subject(names.clone()), message);
@@ -149,13 +140,17 @@ fn finding(ctx: &Context<'_>, owner: &Owner, reason: Reason, group: &[UnstartedC
 fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str), names: &[String]) -> Remedy {
     let remedy = Remedy::new();
     let remedy = match reason {
-        Reason::Architecture => remedy.step(
-            StepKind::Note,
-            "Use an image for the architectures of all nodes: Linkerd's own images have amd64 and arm64, a mirror \
+        Reason::Architecture => remedy
+            .step(
+                StepKind::Note,
+                "Use an image for the architectures of all nodes: Linkerd's own images have amd64 and arm64, a mirror \
              may have copied only one",
-        )
-            .step(StepKind::Note, "Or keep the pods on nodes of the image's architecture, by a node selector on \
-                kubernetes.io/arch"),
+            )
+            .step(
+                StepKind::Note,
+                "Or keep the pods on nodes of the image's architecture, by a node selector on \
+                kubernetes.io/arch",
+            ),
         Reason::Memory => remedy.step(
             StepKind::Annotation,
             "Raise the memory limit that the injector writes: config.linkerd.io/proxy-memory-limit on the \
@@ -164,8 +159,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str),
         ),
         Reason::User => {
             let act = "Let linkerd-init run without root";
-            let remedy =
-                upgrade::with_values(ctx, remedy, act, Options::none().set("proxyInit.runAsRoot", "false"));
+            let remedy = upgrade::with_values(ctx, remedy, act, Options::none().set("proxyInit.runAsRoot", "false"));
             remedy.note(
                 "If the nodes require root for linkerd-init, set runAsNonRoot on the containers of the \
                  application instead of the pod",
@@ -178,10 +172,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str),
                     "Read the events of the pod",
                     kubectl().namespace(&owner.namespace).words("describe pod").operand(&names[0]),
                 )
-                .step(
-                    StepKind::Note,
-                    format!("Remove the reason: the kubelet then starts {container} again"),
-                );
+                .step(StepKind::Note, format!("Remove the reason: the kubelet then starts {container} again"));
         }
     };
     remedy.with(renew(ctx, owner, names, Needs::NewProxy, "only new pods get the new settings"))

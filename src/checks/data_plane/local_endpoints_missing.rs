@@ -32,8 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 && selector.iter().all(|(key, value)| pod.metadata.label(key) == Some(value.as_str()))
         };
         let behind: Vec<&Pod> = pods.iter().filter(is_running).filter(selects).collect();
-        let serving: BTreeSet<&str> =
-            behind.iter().filter(|pod| pod.is_ready()).map(|pod| &*pod.node_name).collect();
+        let serving: BTreeSet<&str> = behind.iter().filter(|pod| pod.is_ready()).map(|pod| &*pod.node_name).collect();
         // A Service without any ready pod is the finding of another check.
         if serving.is_empty() || serving.contains("") {
             return None;

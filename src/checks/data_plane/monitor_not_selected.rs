@@ -7,26 +7,22 @@ use crate::checks::prelude::*;
 use crate::checks::words::and_more;
 use crate::command::Call;
 use crate::objects::{
-    CustomResourceDefinition, LabelSelector, Monitor, PodMonitor, Prometheus, PrometheusAgent,
-    PrometheusServer, ServiceMonitor,
+    CustomResourceDefinition, LabelSelector, Monitor, PodMonitor, Prometheus, PrometheusAgent, PrometheusServer,
+    ServiceMonitor,
 };
 
 /// Definitions of operators that read the same monitors for servers of their own.
-const OTHER_READERS: [&str; 2] =
-    ["vmagents.operator.victoriametrics.com", "opentelemetrycollectors.opentelemetry.io"];
+const OTHER_READERS: [&str; 2] = ["vmagents.operator.victoriametrics.com", "opentelemetrycollectors.opentelemetry.io"];
 /// The PodMonitors of the control plane's chart.
 const OF_CHART: [&str; 3] = ["linkerd-controller", "linkerd-proxy", "linkerd-service-mirror"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();
-    let is_of_chart =
-        |one: &Monitor| one.metadata.namespace == home && OF_CHART.contains(&one.metadata.name.as_str());
+    let is_of_chart = |one: &Monitor| one.metadata.namespace == home && OF_CHART.contains(&one.metadata.name.as_str());
     let of_pods = defined::<PodMonitor>(ctx)?.iter().filter(|one| one.asks_proxies() || is_of_chart(one));
     let of_services = defined::<ServiceMonitor>(ctx)?.iter().filter(|one| one.asks_proxies());
-    let monitors: Vec<(Kind, &Monitor)> = of_pods
-        .map(|one| (Kind::PodMonitor, one))
-        .chain(of_services.map(|one| (Kind::ServiceMonitor, one)))
-        .collect();
+    let monitors: Vec<(Kind, &Monitor)> =
+        of_pods.map(|one| (Kind::PodMonitor, one)).chain(of_services.map(|one| (Kind::ServiceMonitor, one))).collect();
     if monitors.is_empty() {
         return Err(Unjudged::not_applicable("no PodMonitor or ServiceMonitor is for proxies"));
     }
@@ -38,8 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         agents => _ = ctx.or_note(agents),
     }
     let definitions = ctx.or_note(ctx.complete_list::<CustomResourceDefinition>()).unwrap_or_default();
-    if servers.is_empty() || definitions.iter().any(|one| OTHER_READERS.contains(&one.metadata.name.as_str()))
-    {
+    if servers.is_empty() || definitions.iter().any(|one| OTHER_READERS.contains(&one.metadata.name.as_str())) {
         return Err(Unjudged::not_applicable("monitors may be for others than Prometheus objects"));
     }
     let namespaces = ctx.complete_list::<Namespace>()?;
@@ -61,8 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let namespace = namespaces.iter().find(|one| one.metadata.name == namespace)?;
         // The one that lacks the least.
         let selecting = servers.iter().filter(|one| one.selectors(kind).0.is_some());
-        let server =
-            selecting.max_by_key(|one| (looks_into(one, kind, namespace), one.selects(kind, monitors[0])));
+        let server = selecting.max_by_key(|one| (looks_into(one, kind, namespace), one.selects(kind, monitors[0])));
         Some(finding(ctx, kind, namespace, &monitors, server?))
     });
     Ok(findings.collect())
@@ -87,8 +81,7 @@ fn finding(
     let prefix = if kind == Kind::PodMonitor { "podMonitor" } else { "serviceMonitor" };
     let source = format!("Prometheus {at}/{of}");
     let others = and_more(names.len() - 1);
-    let message =
-        format!("no Prometheus reads this {kind}{others}: the metrics of proxies are not collected");
+    let message = format!("no Prometheus reads this {kind}{others}: the metrics of proxies are not collected");
     let mut remedy = Remedy::new();
     if !monitors.iter().all(|one| server.selects(kind, one)) {
         remedy = labelled(remedy, kind, home, &names, selector);
@@ -100,22 +93,17 @@ fn finding(
                 "Add the label of selected namespaces (also in its source manifest)",
                 with_labels(kubectl().words("label --overwrite namespace").operand(home), &labels),
             ),
-            None => remedy.note(format!(
-                "In the source of {source}, set {prefix}NamespaceSelector so that it selects {home}"
-            )),
+            None => remedy
+                .note(format!("In the source of {source}, set {prefix}NamespaceSelector so that it selects {home}")),
         };
     }
-    let shown = |selector: Option<&LabelSelector>, none: &str| match selector.map(LabelSelector::only_labels)
-    {
+    let shown = |selector: Option<&LabelSelector>, none: &str| match selector.map(LabelSelector::only_labels) {
         Some(Some(labels)) if labels.is_empty() => "all".to_owned(),
-        Some(Some(labels)) => {
-            labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ")
-        }
+        Some(Some(labels)) => labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", "),
         Some(None) => "with expressions".to_owned(),
         None => none.to_owned(),
     };
-    let subject =
-        Subject::object(kind, home, names.iter().find(|name| name.ends_with("-proxy")).unwrap_or(&names[0]));
+    let subject = Subject::object(kind, home, names.iter().find(|name| name.ends_with("-proxy")).unwrap_or(&names[0]));
     ctx.finding(subject, message)
         .likely()
         .evidence(Evidence::other(format!("{kind} in {home}"), names.join(", ")))
@@ -129,13 +117,7 @@ fn finding(
 }
 
 /// The step that adds the labels that Prometheus selects.
-fn labelled(
-    remedy: Remedy,
-    kind: Kind,
-    home: &str,
-    names: &[&str],
-    selector: Option<&LabelSelector>,
-) -> Remedy {
+fn labelled(remedy: Remedy, kind: Kind, home: &str, names: &[&str], selector: Option<&LabelSelector>) -> Remedy {
     let Some(labels) = selector.and_then(LabelSelector::only_labels) else {
         return remedy.note(
             "Add labels to the monitor that the selector of Prometheus matches (in Linkerd's chart: \
@@ -143,8 +125,7 @@ fn labelled(
         );
     };
     let resource = if kind == Kind::PodMonitor { "podmonitors" } else { "servicemonitors" };
-    let call =
-        kubectl().namespace(home).words("label --overwrite").arg(resource).operands(names.iter().copied());
+    let call = kubectl().namespace(home).words("label --overwrite").arg(resource).operands(names.iter().copied());
     remedy.command(
         "Add the label that Prometheus selects. Set it in the source too (in Linkerd's chart: podMonitor.labels)",
         with_labels(call, &labels),

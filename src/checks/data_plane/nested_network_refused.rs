@@ -74,9 +74,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             groups.entry((owners.owner(pod), cause.severity(), network)).or_default().push((pod, cause));
         }
     }
-    let findings = groups
-        .iter()
-        .map(|((owner, severity, network), group)| finding(ctx, owner, *severity, network, group));
+    let findings =
+        groups.iter().map(|((owner, severity, network), group)| finding(ctx, owner, *severity, network, group));
     Ok(findings.collect())
 }
 
@@ -152,8 +151,7 @@ fn client(line: &str) -> Option<IpAddr> {
 
 /// The network that a pod probably has inside, as its containers or labels show.
 fn expected<'a>(pod: &'a Pod, known: &OtherNetworks) -> Option<(String, IpAddr, NetworkCause<'a>)> {
-    let lists =
-        [(&pod.spec.containers, "spec.containers"), (&pod.spec.init_containers, "spec.initContainers")];
+    let lists = [(&pod.spec.containers, "spec.containers"), (&pod.spec.init_containers, "spec.initContainers")];
     let docker = lists.into_iter().find_map(|(list, field)| {
         let daemon = list.iter().find(|container| is_docker(container))?;
         // An ordinary init container has ended before the pod runs.
@@ -210,9 +208,7 @@ fn finding(
                 format!("{field}[{}]", container.name),
                 format!("image {}, privileged", container.image),
             ),
-            NetworkCause::Machine => {
-                Evidence::field(object, format!("metadata.labels[{}]", MACHINE.0), MACHINE.1)
-            }
+            NetworkCause::Machine => Evidence::field(object, format!("metadata.labels[{}]", MACHINE.0), MACHINE.1),
         })
     });
     let is_dated = group.iter().any(|(_, cause)| match cause {
@@ -265,13 +261,8 @@ fn remedy(
         ),
         false => remedy,
     };
-    let list =
-        skipped_subnets(pod, ANY_PORT, ctx.cni_skips()).map(|skipped| skipped.list()).unwrap_or_default();
-    let list = if list.is_empty() || list.contains(" or ") {
-        network.to_owned()
-    } else {
-        format!("{list},{network}")
-    };
+    let list = skipped_subnets(pod, ANY_PORT, ctx.cni_skips()).map(|skipped| skipped.list()).unwrap_or_default();
+    let list = if list.is_empty() || list.contains(" or ") { network.to_owned() } else { format!("{list},{network}") };
     let act = format!("Let the network bypass the proxy, without mTLS: set {SUBNETS}: {list:?}");
     let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SUBNETS, Some(&list))]);
     match owner.kind.as_str() {

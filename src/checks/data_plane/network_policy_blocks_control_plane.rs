@@ -170,12 +170,7 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &BlockedPorts<'_>) -> 
     }
 }
 
-fn remedy(
-    home: &str,
-    direction: Direction,
-    decides: &DecidedBy<'_>,
-    ports: &BTreeSet<(u16, &'static str)>,
-) -> Remedy {
+fn remedy(home: &str, direction: Direction, decides: &DecidedBy<'_>, ports: &BTreeSet<(u16, &'static str)>) -> Remedy {
     let tcp: Vec<(&'static str, u16)> =
         ports.iter().filter(|(port, _)| *port != 53).map(|(port, _)| ("TCP", *port)).collect();
     let tcp_count = tcp.len();

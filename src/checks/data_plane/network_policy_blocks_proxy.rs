@@ -13,8 +13,8 @@ use crate::model::installed::COMPONENT;
 use crate::model::skipped::{OUT, passes_by};
 use crate::model::transport::MODE;
 use crate::network_policy::{
-    Action, AppliedPolicy, DecidedBy, Direction, Match, Peer, Peers, Policies, Policy, Port, Ports, Rule,
-    Verdict, WHOM, Which,
+    Action, AppliedPolicy, DecidedBy, Direction, Match, Peer, Peers, Policies, Policy, Port, Ports, Rule, Verdict,
+    WHOM, Which,
 };
 use crate::objects::NetworkPolicyRule;
 
@@ -125,22 +125,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let transport = Transport::from_config(ctx, config);
     let policies = policies?;
     // Meshed clients reach the control plane's proxies at its own ports.
-    let counts = |pod: &&Pod| {
-        !pod.is_finished() && pod.spec.proxy().is_some() && pod.metadata.label(COMPONENT).is_none()
-    };
+    let counts =
+        |pod: &&Pod| !pod.is_finished() && pod.spec.proxy().is_some() && pod.metadata.label(COMPONENT).is_none();
     let all = pods?;
     let pods: Vec<&Pod> = all.iter().filter(counts).collect();
-    let plain: Vec<&Pod> =
-        all.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_none()).collect();
+    let plain: Vec<&Pod> = all.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_none()).collect();
     let mut shut = BTreeMap::new();
     let mut clients = Clients { pods: &pods, plain: &plain, matched: HashMap::new(), known: HashMap::new() };
     for (place, pod) in pods.iter().enumerate().filter(|(_, pod)| ctx.judges(&pod.metadata.namespace)) {
         incoming(ctx, (&policies, &transport), (place, pod), &mut clients, &mut shut);
     }
     outgoing::outgoing(ctx, &policies, &transport, &pods, &mut shut);
-    let findings = shut
-        .iter()
-        .map(|((direction, _, _, port), shut)| finding(ctx, *direction, *port, shut, transport.mode));
+    let findings =
+        shut.iter().map(|((direction, _, _, port), shut)| finding(ctx, *direction, *port, shut, transport.mode));
     Ok(findings.collect())
 }
 
@@ -159,9 +156,8 @@ fn incoming<'a>(
     };
     let holding = policies.holding(Direction::Ingress, pod);
     // A policy without any ingress rule denies on purpose.
-    let asked = |rule: &&Rule<'_>| {
-        rule.action == Action::Allow && rule.ports.iter().any(|named| transport.uses(named, pod))
-    };
+    let asked =
+        |rule: &&Rule<'_>| rule.action == Action::Allow && rule.ports.iter().any(|named| transport.uses(named, pod));
     match said(number) {
         Verdict::Open | Verdict::Through(_) => {}
         // A rule allows some clients. Other rules may allow more clients on ports of the application.
@@ -187,9 +183,8 @@ fn incoming<'a>(
                 let rules = held.rules.iter().filter(|rule| asked(rule) && counts(held, rule));
                 rules.map(|rule| (*held, rule))
             });
-            let found: Vec<_> = rules
-                .map(|(held, rule)| (of_rule(held, rule), clients.of_rule(policies, (held, rule), pod)))
-                .collect();
+            let found: Vec<_> =
+                rules.map(|(held, rule)| (of_rule(held, rule), clients.of_rule(policies, (held, rule), pod))).collect();
             match (found.is_empty(), denies) {
                 (false, _) => {
                     let is_used = found.iter().any(|(_, clients)| *clients == ClientsOfRule::Meshed);
@@ -227,13 +222,11 @@ impl<'a> Clients<'_, 'a> {
         let own = is_of_destination.then(|| (namespace.to_owned(), name.to_owned()));
         let (meshed, plain) = (self.pods, self.plain);
         let matched = self.matched.entry((std::ptr::from_ref(rule).addr(), own)).or_insert_with(|| {
-            let allows =
-                |peer: Peer<'_>| policies.means(held, rule, Direction::Ingress, pod, peer) != Match::No;
+            let allows = |peer: Peer<'_>| policies.means(held, rule, Direction::Ingress, pod, peer) != Match::No;
             // Without their addresses, a block of addresses may contain the pods.
             let are_unknown = meshed.iter().all(|client| client.status.pod_ip.is_none());
             let is_block = are_unknown && allows(Peer::Host);
-            let connects =
-                |client: &&&Pod| !skips_all(rule, client) && (is_block || allows(Peer::Pod(client)));
+            let connects = |client: &&&Pod| !skips_all(rule, client) && (is_block || allows(Peer::Pod(client)));
             let skips = |client: &&Pod| skips_all(rule, client) && allows(Peer::Pod(client));
             let is_of_addresses = match rule.peers {
                 Peers::Calico(rule) => !rule.source.nets.is_empty(),
@@ -285,12 +278,10 @@ fn partly<'a>(
     }
     let opening = all().filter(|(_, rule)| rule.holds_port(port) != Match::No);
     let opened: Vec<_> = opening.filter_map(|(_, rule)| content(rule)).flat_map(|rule| &rule.peers).collect();
-    let is_open_to_all = |rule: &Rule<'a>| {
-        content(rule).is_some_and(|rule| rule.peers.iter().all(|peer| opened.contains(&peer)))
-    };
-    let opens: Vec<(usize, bool)> = all()
-        .map(|(_, rule)| (std::ptr::from_ref(rule).addr(), rule.holds_port(port) != Match::No))
-        .collect();
+    let is_open_to_all =
+        |rule: &Rule<'a>| content(rule).is_some_and(|rule| rule.peers.iter().all(|peer| opened.contains(&peer)));
+    let opens: Vec<(usize, bool)> =
+        all().map(|(_, rule)| (std::ptr::from_ref(rule).addr(), rule.holds_port(port) != Match::No)).collect();
     let is_blocked = |held: &AppliedPolicy<'a>, rule: &Rule<'a>, client: &'a Pod| {
         let peer = Peer::Pod(client);
         // No pod is a client of itself.
@@ -306,10 +297,7 @@ fn partly<'a>(
             (rule.is_for_all() || !is_open_to_all(rule)) && {
                 let pods = clients.pods;
                 let key = (std::ptr::from_ref(*rule).addr(), opens.clone());
-                *clients
-                    .known
-                    .entry(key)
-                    .or_insert_with(|| pods.iter().any(|client| is_blocked(held, rule, client)))
+                *clients.known.entry(key).or_insert_with(|| pods.iter().any(|client| is_blocked(held, rule, client)))
             }
         })
         .map(|(held, rule)| BlockingPolicy {
@@ -365,12 +353,7 @@ fn let_in<'a>(
     })
 }
 
-fn new<'a>(
-    policy: Policy<'a>,
-    field: &str,
-    held: Option<&AppliedPolicy<'a>>,
-    denies: bool,
-) -> BlockingPolicy<'a> {
+fn new<'a>(policy: Policy<'a>, field: &str, held: Option<&AppliedPolicy<'a>>, denies: bool) -> BlockingPolicy<'a> {
     let rules = held.into_iter().flat_map(|held| &held.rules);
     let rules = rules.filter(|rule| rule.action == Action::Allow);
     let named = rules.flat_map(|rule| &rule.ports).map(Ports::describe).collect();
@@ -408,13 +391,7 @@ fn add<'a>(shut: &mut All<'a>, port: u16, found: BlockingPolicy<'a>, (place, pod
     }
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    direction: Direction,
-    port: u16,
-    shut: &BlockingPolicy<'_>,
-    mode: Mode,
-) -> Finding {
+fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &BlockingPolicy<'_>, mode: Mode) -> Finding {
     let mut named = shut.named.clone();
     let mut seen = BTreeSet::new();
     named.retain(|port| seen.insert(port.clone()));
@@ -440,9 +417,8 @@ fn finding(
         kind => finding.parameter(kind.resource()),
     };
     let pods = shut.pods.values().map(|pod| pod.metadata.key());
-    let finding = pods.fold(finding, |finding, (namespace, name)| {
-        finding.tie(Tie::Pod(namespace.to_owned(), name.to_owned()))
-    });
+    let finding =
+        pods.fold(finding, |finding, (namespace, name)| finding.tie(Tie::Pod(namespace.to_owned(), name.to_owned())));
     // Whether the network enforces policies, and whether any client is meshed, is unknown.
     finding.likely()
 }
@@ -450,14 +426,11 @@ fn finding(
 /// The message about a policy; `named`: the ports in its rules.
 fn message(direction: Direction, port: u16, shut: &BlockingPolicy<'_>, named: &[String]) -> String {
     let policy = format!("{} {}", shut.policy.kind(), shut.policy.meta().name);
-    let clients =
-        some(shut.pods.values().map(|pod| workload_of(&pod.metadata)).collect::<BTreeSet<_>>(), QUOTED);
+    let clients = some(shut.pods.values().map(|pod| workload_of(&pod.metadata)).collect::<BTreeSet<_>>(), QUOTED);
     let servers = if shut.to.count == 0 { "other pods".to_owned() } else { shut.to.text() };
     let ports = match named {
         [port] if port != "all" => format!("port {port}"),
-        [first @ .., last]
-            if (1..QUOTED).contains(&first.len()) && !named.iter().any(|port| port == "all") =>
-        {
+        [first @ .., last] if (1..QUOTED).contains(&first.len()) && !named.iter().any(|port| port == "all") => {
             format!("ports {} and {last}", first.join(", "))
         }
         _ => "ports of the application".to_owned(),
@@ -494,16 +467,11 @@ fn message(direction: Direction, port: u16, shut: &BlockingPolicy<'_>, named: &[
 fn rule_evidence(direction: Direction, port: u16, shut: &BlockingPolicy<'_>, named: &[String]) -> Evidence {
     let (field, said) = match (shut.denies, shut.policy, direction) {
         (true, ..) => (shut.field.clone(), format!("denies port {port}")),
-        (false, Policy::Kubernetes(_), _) if shut.partly => {
-            (format!("{}.ports", shut.field), named.join(", "))
-        }
-        (false, Policy::Kubernetes(_), direction) => {
-            (format!("spec.{}[].ports", direction.field()), named.join(", "))
-        }
+        (false, Policy::Kubernetes(_), _) if shut.partly => (format!("{}.ports", shut.field), named.join(", ")),
+        (false, Policy::Kubernetes(_), direction) => (format!("spec.{}[].ports", direction.field()), named.join(", ")),
         (false, ..) => (shut.field.clone(), named.join(", ")),
     };
-    let said =
-        format!("{said}; it applies to {}", some(shut.pods.values().map(|pod| &pod.metadata.name), QUOTED));
+    let said = format!("{said}; it applies to {}", some(shut.pods.values().map(|pod| &pod.metadata.name), QUOTED));
     let to = match shut.to.count {
         0 => String::new(),
         _ => format!("; to {}", shut.to.text()),
@@ -527,8 +495,7 @@ fn remedy(direction: Direction, port: u16, shut: &BlockingPolicy<'_>) -> Remedy 
         ),
     };
     if shut.denies {
-        let decides =
-            DecidedBy { policy: shut.policy, field: shut.field.clone(), denies: true, said: String::new() };
+        let decides = DecidedBy { policy: shut.policy, field: shut.field.clone(), denies: true, said: String::new() };
         let openings = [(network_policies::PeerSelector::Pods, vec![("TCP", port)])];
         return network_policies::remedy(&decides, direction, &openings, words);
     }
@@ -542,9 +509,7 @@ fn remedy(direction: Direction, port: u16, shut: &BlockingPolicy<'_>) -> Remedy 
 fn opened(policy: Policy<'_>, field: &str, asks: bool, port: u16) -> serde_json::Value {
     let path = pointer(field);
     let (path, value) = match policy {
-        Policy::Kubernetes(_) => {
-            (format!("{path}/ports/-"), serde_json::json!({"protocol": "TCP", "port": port}))
-        }
+        Policy::Kubernetes(_) => (format!("{path}/ports/-"), serde_json::json!({"protocol": "TCP", "port": port})),
         // Request rules of the other ports must not apply to the port of the proxy.
         Policy::Cilium(_) if asks => {
             let list = path.rsplit_once('/').map_or(path.as_str(), |(list, _)| list);

@@ -73,12 +73,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether one side of the connection allows reading the metrics of a pod's proxy: at the metrics port or,
 /// for a meshed Prometheus, at the proxy's inbound port, through which such connections may go.
-fn scrape_verdict<'a>(
-    policies: &Policies<'a>,
-    direction: Direction,
-    scraper: &'a Pod,
-    pod: &'a Pod,
-) -> Verdict<'a> {
+fn scrape_verdict<'a>(policies: &Policies<'a>, direction: Direction, scraper: &'a Pod, pod: &'a Pod) -> Verdict<'a> {
     let (of, peer) = match direction {
         Direction::Ingress => (pod, scraper),
         Direction::Egress => (scraper, pod),
@@ -95,12 +90,7 @@ fn scrape_verdict<'a>(
     }
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    direction: Direction,
-    shut: &BlockedScrapes<'_>,
-    home: &str,
-) -> Option<Finding> {
+fn finding(ctx: &Context<'_>, direction: Direction, shut: &BlockedScrapes<'_>, home: &str) -> Option<Finding> {
     let first = shut.by.first()?;
     let all = network_policies::kind_names(&shut.by);
     let port = shut.port;
@@ -123,9 +113,7 @@ fn finding(
                 proxies"
             ),
         ),
-        Direction::Egress => {
-            (PeerSelector::Pods, "Allow egress of Prometheus to the metrics of proxies".to_owned())
-        }
+        Direction::Egress => (PeerSelector::Pods, "Allow egress of Prometheus to the metrics of proxies".to_owned()),
     };
     Some(
         about(ctx, &shut.by, message)

@@ -29,10 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 continue;
             }
             let speaks_http = ["http", "grpc"].iter().any(|word| port.name.starts_with(word));
-            if service.spec.cluster_ip.is_some()
-                && !speaks_http
-                && mesh.treats(service, port) == Treated::Detected
-            {
+            if service.spec.cluster_ip.is_some() && !speaks_http && mesh.treats(service, port) == Treated::Detected {
                 match &own {
                     Some(_) => {
                         lost.insert(port.port);
@@ -109,11 +106,9 @@ fn of_workload(ctx: &Context<'_>, owner: &Owner, pod: &Pod, lost: &BTreeSet<u16>
     let by_operator = Operator::of_owner(ctx, owner).is_some();
     let remedy = match owner.restartable() {
         Some(_) => {
-            let patch =
-                serde_json::json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}});
+            let patch = serde_json::json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}});
             let patched = |target: &str| {
-                let call =
-                    crate::command::kubectl().namespace(&owner.namespace).words("patch").operand(target);
+                let call = crate::command::kubectl().namespace(&owner.namespace).words("patch").operand(target);
                 call.words("--type merge -p").arg(patch.to_string())
             };
             let named = format!("Set {ANNOTATION}: \"{list}\" in the pod template or on its namespace");
@@ -125,9 +120,7 @@ fn of_workload(ctx: &Context<'_>, owner: &Owner, pod: &Pod, lost: &BTreeSet<u16>
                 false => after_change(ctx, remedy, &owner.kind, &owner.namespace, &owner.name),
             }
         }
-        None => {
-            of_list(Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\"")))
-        }
+        None => of_list(Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\""))),
     };
     finding(ctx, owner.subject(vec![name.clone()]), lost)
         .evidence(Evidence::field(

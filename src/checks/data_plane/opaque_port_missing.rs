@@ -46,8 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let detected = match *service.spec.cluster_ip {
                 Some(_) => mesh.treats(service, port) == Treated::Detected,
                 None => behind.iter().any(|(_, pod, number)| {
-                    pod.spec.proxy().is_some()
-                        && !opaque::of_pod(pod).as_ref().unwrap_or(&mesh.default).marks(*number)
+                    pod.spec.proxy().is_some() && !opaque::of_pod(pod).as_ref().unwrap_or(&mesh.default).marks(*number)
                 }),
             };
             if detected && !told && !default.contains(&port.port) {
@@ -98,26 +97,15 @@ pub(super) fn timeouts<'a>(ctx: &Context<'a>) -> Vec<Timeout<'a>> {
 }
 
 /// Whether a port shows signs of a protocol whose server sends first.
-pub(super) fn is_server_first(
-    ctx: &Context<'_>,
-    service: &Service,
-    port: &ServicePort,
-    behind: &[Behind<'_>],
-) -> bool {
+pub(super) fn is_server_first(ctx: &Context<'_>, service: &Service, port: &ServicePort, behind: &[Behind<'_>]) -> bool {
     sign(ctx, service, port, behind).is_some_and(|sign| sign.protocol.first == First::Server)
 }
 
 /// Finds evidence that a port carries a protocol that detection delays.
-fn sign<'a>(
-    ctx: &Context<'a>,
-    service: &Service,
-    port: &ServicePort,
-    behind: &[Behind<'_>],
-) -> Option<Sign<'a>> {
+fn sign<'a>(ctx: &Context<'a>, service: &Service, port: &ServicePort, behind: &[Behind<'_>]) -> Option<Sign<'a>> {
     let protocols = &ctx.knowledge.protocols().protocols;
     let object = service.metadata.described("Service");
-    let said =
-        |path: &str, said: &str| Evidence::field(&object, format!("spec.ports[{}].{path}", port.port), said);
+    let said = |path: &str, said: &str| Evidence::field(&object, format!("spec.ports[{}].{path}", port.port), said);
     for (path, text) in [("appProtocol", &port.app_protocol), ("name", &port.name)] {
         if let Some(protocol) = protocols.iter().find(|known| known.is_named(text)) {
             return Some(Sign { protocol, evidence: said(path, text), weak: false });
@@ -147,8 +135,7 @@ fn sign<'a>(
     let evidence = match protocol.ports.contains(&port.port) {
         true => said("port", &port.port.to_string()),
         false => {
-            let number =
-                behind.iter().map(|(_, _, number)| number).find(|number| protocol.ports.contains(number));
+            let number = behind.iter().map(|(_, _, number)| number).find(|number| protocol.ports.contains(number));
             said("targetPort", &number?.to_string())
         }
     };
@@ -205,8 +192,7 @@ pub(super) fn remedy(service: &Service, default: &opaque::Opaque, ports: &BTreeS
     let list = before.with(ports);
     let object = Annotated::service(service);
     let change = (ANNOTATION, Some(list.as_str()));
-    let act =
-        "Mark the port as opaque, together with all other opaque ports (the list replaces the default list),";
+    let act = "Mark the port as opaque, together with all other opaque ports (the list replaces the default list),";
     let remedy = rewrite::own(Remedy::new(), Act::Put(act), &object, &[change]);
     let remedy = rewrite::of_list(remedy, &object, change, &before.list());
     remedy.step(

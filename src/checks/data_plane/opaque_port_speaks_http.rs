@@ -64,14 +64,7 @@ impl<'a> OpaquePorts<'a> {
 fn speaks_http(port: &ServicePort) -> bool {
     let is = |text: &str| {
         let text = text.to_ascii_lowercase();
-        let word = text
-            .rsplit('/')
-            .next()
-            .unwrap_or_default()
-            .split(['-', '_'])
-            .next()
-            .unwrap_or_default()
-            .to_owned();
+        let word = text.rsplit('/').next().unwrap_or_default().split(['-', '_']).next().unwrap_or_default().to_owned();
         matches!(word.as_str(), "http" | "http1" | "http2" | "h2c" | "grpc" | "ws")
     };
     is(&port.name) || is(&port.app_protocol)
@@ -79,8 +72,7 @@ fn speaks_http(port: &ServicePort) -> bool {
 
 fn is_attached(route: &Route, service: &Service, port: &ServicePort) -> bool {
     route.spec.parent_refs.iter().any(|parent| {
-        is_of_service(route, parent, service)
-            && parent.port.is_none_or(|number| number == i64::from(port.port))
+        is_of_service(route, parent, service) && parent.port.is_none_or(|number| number == i64::from(port.port))
     })
 }
 
@@ -163,19 +155,20 @@ fn cause(
             let left = port_list::without(list, number);
             (
                 Evidence::field(&object, format!("metadata.annotations[{ANNOTATION}]"), list),
-                Remedy::new().run(
-                    StepKind::Annotation,
-                    format!(
-                        "If port {number} carries HTTP, remove it from the list, here and in the pod \
+                Remedy::new()
+                    .run(
+                        StepKind::Annotation,
+                        format!(
+                            "If port {number} carries HTTP, remove it from the list, here and in the pod \
                          templates behind the Service. Without a list, the default list applies"
-                    ),
-                    kubectl()
-                        .namespace(namespace)
-                        .words("annotate --overwrite service")
-                        .operand(name)
-                        .operand(operand(left.as_deref())),
-                )
-                .list(ListChange::new(object, ANNOTATION, list, left.as_deref())),
+                        ),
+                        kubectl()
+                            .namespace(namespace)
+                            .words("annotate --overwrite service")
+                            .operand(name)
+                            .operand(operand(left.as_deref())),
+                    )
+                    .list(ListChange::new(object, ANNOTATION, list, left.as_deref())),
             )
         }
         Because::Default => (
@@ -184,47 +177,43 @@ fn cause(
                 "data.values: proxy.opaquePorts",
                 &mesh.default_text,
             ),
-            Remedy::new().run(
-                StepKind::Annotation,
-                format!(
-                    "If port {number} carries HTTP, give the Service and the pod templates behind it a list \
+            Remedy::new()
+                .run(
+                    StepKind::Annotation,
+                    format!(
+                        "If port {number} carries HTTP, give the Service and the pod templates behind it a list \
                      without the port"
-                ),
-                kubectl()
-                    .namespace(namespace)
-                    .words("annotate --overwrite service")
-                    .operand(name)
-                    .operand(operand(Some(&others(mesh, service, number)))),
-            )
-            .list(ListChange::new(
-                object,
-                ANNOTATION,
-                &opaque::in_force(service, &mesh.default).list(),
-                Some(&others(mesh, service, number)),
-            )),
-        ),
-        Because::AppProtocol => {
-            let at =
-                service.spec.ports.iter().position(|known| std::ptr::eq(known, port)).unwrap_or_default();
-            let path = format!("/spec/ports/{at}/appProtocol");
-            let patch = serde_json::json!([{"op": "remove", "path": path}]);
-            (
-                Evidence::field(&object, format!("spec.ports[{number}].appProtocol"), &port.app_protocol),
-                Remedy::new().run(
-                    StepKind::Command,
-                    "Remove appProtocol, so that proxies detect HTTP",
+                    ),
                     kubectl()
                         .namespace(namespace)
-                        .words("patch service")
+                        .words("annotate --overwrite service")
                         .operand(name)
-                        .words("--type=json -p")
-                        .arg(patch.to_string()),
+                        .operand(operand(Some(&others(mesh, service, number)))),
                 )
-                    .step(StepKind::Note, "Or set it to http (HTTP/1) or kubernetes.io/h2c (HTTP/2 and gRPC): any \
-                        other value makes the port opaque"),
-            )
-        }
+                .list(ListChange::new(
+                    object,
+                    ANNOTATION,
+                    &opaque::in_force(service, &mesh.default).list(),
+                    Some(&others(mesh, service, number)),
+                )),
+        ),
+        Because::AppProtocol => by_app_protocol(service, port),
     }
+}
+
+/// The field that makes a port opaque, and the step that removes it.
+fn by_app_protocol(service: &Service, port: &ServicePort) -> (Evidence, Remedy) {
+    let (namespace, name) = service.metadata.key();
+    let at = service.spec.ports.iter().position(|known| std::ptr::eq(known, port)).unwrap_or_default();
+    let patch = serde_json::json!([{"op": "remove", "path": format!("/spec/ports/{at}/appProtocol")}]);
+    let field = format!("spec.ports[{}].appProtocol", port.port);
+    let call = kubectl().namespace(namespace).words("patch service").operand(name);
+    let remedy = Remedy::new()
+        .command("Remove appProtocol, so that proxies detect HTTP", call.words("--type=json -p").arg(patch.to_string()))
+        .note(
+            "Or set it to http (HTTP/1) or kubernetes.io/h2c (HTTP/2 and gRPC): any other value makes the port opaque",
+        );
+    (Evidence::field(format!("Service {namespace}/{name}"), field, &port.app_protocol), remedy)
 }
 
 /// The change of a Service's list; `None` removes it.
@@ -237,10 +226,7 @@ fn operand(list: Option<&str>) -> String {
 
 /// The default opaque ports of a Service except one.
 fn others(mesh: &Mesh<'_>, service: &Service, number: u16) -> String {
-    let marked = service
-        .spec
-        .tcp_ports()
-        .map(|port| port.port)
-        .filter(|port| *port != number && mesh.default.marks(*port));
+    let marked =
+        service.spec.tcp_ports().map(|port| port.port).filter(|port| *port != number && mesh.default.marks(*port));
     opaque::Opaque::default().with(&marked.collect())
 }

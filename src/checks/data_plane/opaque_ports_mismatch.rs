@@ -86,8 +86,7 @@ fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks
     }
     let marks = |list: &Option<Opaque>, port| list.as_ref().is_some_and(|list| list.marks(port));
     // A list replaces the default list, so the default applies only to a side without a list.
-    let by_default =
-        |list: &Option<Opaque>, port| list.is_none() && default.is_some_and(|default| default.marks(port));
+    let by_default = |list: &Option<Opaque>, port| list.is_none() && default.is_some_and(|default| default.marks(port));
     // Only TCP goes through proxies.
     let proxied = service.spec.tcp_ports();
     let pairs = proxied.filter_map(|port| Some((port.port, port.leads_to(pod)?)));
@@ -117,10 +116,7 @@ fn finding(
     };
     let marked = match lacks {
         Lacks::Service => {
-            format!(
-                "the pods of Service {name} mark {} as opaque, but the Service does not",
-                of(|pair| pair.1)
-            )
+            format!("the pods of Service {name} mark {} as opaque, but the Service does not", of(|pair| pair.1))
         }
         Lacks::Pods => {
             format!("Service {name} marks {} as opaque, but its pods do not", of(|pair| pair.0))
@@ -142,20 +138,21 @@ fn finding(
     let object = format!("Service {namespace}/{name}");
     let path = format!("metadata.annotations[{ANNOTATION}]");
     let said = |list: Option<&str>| list.map_or_else(|| "not set".to_owned(), str::to_owned);
-    let finding =
-        ctx.finding(Subject::object(Kind::Service, namespace, name), message).parameter(match lacks {
-            Lacks::Service => "service",
-            Lacks::Pods => "pods",
-        });
+    let finding = ctx.finding(Subject::object(Kind::Service, namespace, name), message).parameter(match lacks {
+        Lacks::Service => "service",
+        Lacks::Pods => "pods",
+    });
     // One Service may have both kinds of ports.
     let finding = if harmless { finding.parameter("default") } else { finding };
     finding
         .evidence(Evidence::field(&object, &path, said(service.metadata.annotation(ANNOTATION))))
         .evidence(Evidence::field(&object, "spec.ports", ports.join("; ")))
         .evidences(
-            difference.pods.iter().take(QUOTED).map(|pod| {
-                Evidence::field(pod.described(), &path, said(pod.metadata.annotation(ANNOTATION)))
-            }),
+            difference
+                .pods
+                .iter()
+                .take(QUOTED)
+                .map(|pod| Evidence::field(pod.described(), &path, said(pod.metadata.annotation(ANNOTATION)))),
         )
         .remedy(remedy(ctx, service, lacks, difference, owner))
 }
@@ -189,12 +186,9 @@ fn remedy(
                 words(&ports),
                 with_defaults(is_new, &before, &ports)
             );
-            let patch =
-                json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}}).to_string();
+            let patch = json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}}).to_string();
             let of_list = |remedy| match owner {
-                Some(owner) => {
-                    rewrite::of_owners_list(remedy, owner, (ANNOTATION, Some(&list)), &before.list())
-                }
+                Some(owner) => rewrite::of_owners_list(remedy, owner, (ANNOTATION, Some(&list)), &before.list()),
                 None => remedy,
             };
             match owner.and_then(|owner| Some((owner, owner.restartable()?))) {
@@ -244,8 +238,7 @@ fn with_defaults(is_new: bool, before: &Opaque, ports: &BTreeSet<u16>) -> &'stat
 fn marked(ctx: &Context<'_>, remedy: Remedy, service: &Service, ports: &BTreeSet<u16>, act: &str) -> Remedy {
     let before = in_force(service, &chart_default(ctx));
     let list = before.with(ports);
-    let act =
-        format!("{act} to {ANNOTATION}{}", with_defaults(of_service(service).is_none(), &before, ports));
+    let act = format!("{act} to {ANNOTATION}{}", with_defaults(of_service(service).is_none(), &before, ports));
     let object = Annotated::service(service);
     let change = (ANNOTATION, Some(list.as_str()));
     let remedy = rewrite::own(remedy, Act::Put(&act), &object, &[change]);
@@ -258,12 +251,7 @@ fn words(ports: &BTreeSet<u16>) -> String {
 
 /// Adds the steps that mark the ports on the other Services of the same pods: once the pods mark them, these
 /// Services would differ from the pods.
-fn other_services(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    service: &Service,
-    difference: &PortDifference<'_>,
-) -> Remedy {
+fn other_services(ctx: &Context<'_>, remedy: Remedy, service: &Service, difference: &PortDifference<'_>) -> Remedy {
     let targets: BTreeSet<u16> = difference.ports.iter().map(|(_, target)| *target).collect();
     let selected = ctx.selected();
     let others = ctx.optional_list::<Service>().iter().filter(|other| {
@@ -273,9 +261,7 @@ fn other_services(
     });
     others.fold(remedy, |remedy, other| {
         let pods = selected.by(other);
-        let Some(pod) =
-            pods.into_iter().find(|pod| difference.pods.iter().any(|one| std::ptr::eq(*one, *pod)))
-        else {
+        let Some(pod) = pods.into_iter().find(|pod| difference.pods.iter().any(|one| std::ptr::eq(*one, *pod))) else {
             return remedy;
         };
         let own = of_service(other);

@@ -34,9 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "Find Services without ready or reachable endpoints",
                     meshdoctor().words("sync --proxies").option("-n", namespace),
                 )
-                .note(
-                    "Add replicas of the slow server, or set timeouts so that its requests end earlier",
-                ),
+                .note("Add replicas of the slow server, or set timeouts so that its requests end earlier"),
         )
     });
     Ok(findings.collect())

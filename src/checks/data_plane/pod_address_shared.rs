@@ -40,10 +40,8 @@ fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {
         "running pods have the same address. Proxies and the control plane confuse them: traffic to a \
          Service of one may reach the other, or fail",
     );
-    finding.subjects = pods
-        .iter()
-        .map(|pod| Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name))
-        .collect();
+    finding.subjects =
+        pods.iter().map(|pod| Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name)).collect();
     let quoted = pods.iter().flat_map(|pod| {
         let object = pod.described();
         let since = pod.status.start_time.get().map(|at| at.to_string()).unwrap_or_default();

@@ -40,9 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             groups.entry(ctx.owners().owner(pod)).or_default().push(pod);
         }
     }
-    let is_dns = |service: &&Service| {
-        service.metadata.namespace == DNS.0 && service.metadata.label(DNS.1) == Some(DNS.2)
-    };
+    let is_dns =
+        |service: &&Service| service.metadata.namespace == DNS.0 && service.metadata.label(DNS.1) == Some(DNS.2);
     let dns = services.iter().find(is_dns);
     Ok(groups.iter().map(|(owner, pods)| finding(ctx, owner, pods, dns)).collect())
 }
@@ -76,8 +75,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], dns: Option<&Service
         .likely()
         .evidence(Evidence::field(&object, "spec.dnsPolicy", spec.dns_policy.as_str()))
         .evidences(
-            (!servers.is_empty())
-                .then(|| Evidence::field(&object, "spec.dnsConfig.nameservers", servers.join(", "))),
+            (!servers.is_empty()).then(|| Evidence::field(&object, "spec.dnsConfig.nameservers", servers.join(", "))),
         )
         .evidences(served)
         .evidence(Evidence::field(&object, "status.containerStatuses[linkerd-proxy].ready", "false"))

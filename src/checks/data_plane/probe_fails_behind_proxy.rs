@@ -40,8 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut groups: BTreeMap<(Owner, Failure), FailedProbes<'_>> = BTreeMap::new();
     for pod in meshed {
         for event in probes.failed(pod) {
-            let Some((probe, failure)) = failure(ctx, pod, event).filter(|_| is_current(ctx, pod, event))
-            else {
+            let Some((probe, failure)) = failure(ctx, pod, event).filter(|_| is_current(ctx, pod, event)) else {
                 continue;
             };
             let failed = groups.entry((owners.owner(pod), failure)).or_default();
@@ -55,8 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The failed probe of an event, if its status is one of a proxy and its port passes the proxy.
 fn failure<'a>(ctx: &Context<'_>, pod: &Pod, event: &'a Event) -> Option<(&'a str, Failure)> {
-    let (probe, answer) =
-        event.message.trim_end().split_once(" probe failed: HTTP probe failed with statuscode: ")?;
+    let (probe, answer) = event.message.trim_end().split_once(" probe failed: HTTP probe failed with statuscode: ")?;
     let answer = ANSWERS.into_iter().find(|(status, _)| *status == answer)?;
     let of_event = |container: &&Container| match event.about.container() {
         Some(name) => container.name == name,
@@ -115,12 +113,10 @@ fn finding(
         .words("--tail=200");
     let remedy = Remedy::new()
         .command(format!("Read the error after inbound:server{{port={port}}} in the proxy's log"), log)
-        .note(
-            format!(
-                "If it is `Connection refused`, let the application listen on port {port} of the pod's address, \
+        .note(format!(
+            "If it is `Connection refused`, let the application listen on port {port} of the pod's address, \
                  not only of localhost. If the application starts slowly, add a startup probe"
-            ),
-        )
+        ))
         .step(
             StepKind::Annotation,
             format!(

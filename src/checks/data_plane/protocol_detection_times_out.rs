@@ -64,7 +64,7 @@ fn closed(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
                  Services"
             ),
         )
-                .step(StepKind::Note, "Restart the pods, which read the list when they start");
+        .step(StepKind::Note, "Restart the pods, which read the list when they start");
     let finding = |subject, evidence| {
         ctx.finding(
             subject,
@@ -97,9 +97,10 @@ fn by_port(
     let groups = by_workload(ctx, affected).into_iter();
     groups
         .map(|(subject, group)| {
-            let said = group.iter().take(QUOTED).flat_map(|(pod, (metrics, ports))| {
-                ports.iter().map(|(port, count)| quote(pod, metrics, port, count))
-            });
+            let said = group
+                .iter()
+                .take(QUOTED)
+                .flat_map(|(pod, (metrics, ports))| ports.iter().map(|(port, count)| quote(pod, metrics, port, count)));
             let said = said.collect();
             (subject, said)
         })
@@ -125,10 +126,7 @@ fn delayed_clients(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
     let each = services.into_iter().map(|((namespace, name), clients)| {
         // The proxy's port label is that of another port of the Service, so it is not quoted.
         let said = clients.iter().take(QUOTED).map(|(pod, metrics, count)| {
-            quoted(
-                pod,
-                format!("{count} connections to the Service waited 10 s for the client {}", within(metrics)),
-            )
+            quoted(pod, format!("{count} connections to the Service waited 10 s for the client {}", within(metrics)))
         });
         ctx.finding(
             Subject::object(Kind::Service, &namespace, &name),
@@ -142,8 +140,7 @@ fn delayed_clients(ctx: &Context<'_>, all: &[MeteredPod<'_>]) -> Vec<Finding> {
 }
 
 fn remedy(of: &str) -> Remedy {
-    Remedy::new()
-        .note(format!("Add the port to the annotation {ANNOTATION} of the {of}, then restart the pods"))
+    Remedy::new().note(format!("Add the port to the annotation {ANNOTATION} of the {of}, then restart the pods"))
 }
 
 /// The connections to each port that were closed because no client sent a TLS handshake or any other byte, if they are

@@ -33,9 +33,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let behind = mesh.behind(ctx, service, port);
             let is_detected = mesh.treats(service, port) == Treated::Detected;
             let is_other = is_detected && is_server_first(ctx, service, port, &behind);
-            let of_port = timeouts
-                .iter()
-                .filter(|one| service.spec.has_address(one.to.ip()) && one.to.port() == port.port);
+            let of_port =
+                timeouts.iter().filter(|one| service.spec.has_address(one.to.ip()) && one.to.port() == port.port);
             let observed: Vec<&Timeout<'_>> = of_port.take(QUOTED).collect();
             let is_reported = !observed.is_empty() && is_detected && !is_other;
             if is_reported {
@@ -113,12 +112,7 @@ fn servers<'a>(ctx: &Context<'a>, mesh: &Mesh<'_>) -> BTreeMap<(Owner, u16), Vec
 }
 
 /// A port of a workload whose own proxies wait, most often because only the Service marks the port.
-fn of_server(
-    ctx: &Context<'_>,
-    (owner, port): (&Owner, u16),
-    seen: &[(&Pod, Evidence)],
-    mesh: &Mesh<'_>,
-) -> Finding {
+fn of_server(ctx: &Context<'_>, (owner, port): (&Owner, u16), seen: &[(&Pod, Evidence)], mesh: &Mesh<'_>) -> Finding {
     let names = seen.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     let message = format!(
         "Clients connect to port {port} and send nothing for ten seconds, in which the proxies of the server wait \
@@ -127,8 +121,7 @@ fn of_server(
     let ports = BTreeSet::from([port]);
     let list = seen.first().map(|(pod, _)| in_force_for(pod, &mesh.default, &ports));
     let (before, list) = list.map_or_else(Default::default, |list| (list.list(), list.with(&ports)));
-    let act =
-        "Mark the port as opaque, together with all other opaque ports (the list replaces the default list),";
+    let act = "Mark the port as opaque, together with all other opaque ports (the list replaces the default list),";
     let change = (ANNOTATION, Some(list.as_str()));
     let remedy = rewrite::of_owner(ctx, Remedy::new(), act, owner, &[change]);
     let remedy = rewrite::of_owners_list(remedy, owner, change, &before);
@@ -151,9 +144,8 @@ fn http_behind(ctx: &Context<'_>, seen: &[(&Pod, Evidence)], port: u16) -> bool 
     let services = ctx.partial_list::<Service>().unwrap_or_default();
     services.iter().any(|service| {
         let leads = |one: &ServicePort, pod: &Pod| is_http(one) && one.leads_to(pod) == Some(port);
-        seen.iter().any(|(pod, _)| {
-            selects(service, &pod.metadata) && service.spec.tcp_ports().any(|one| leads(one, pod))
-        })
+        seen.iter()
+            .any(|(pod, _)| selects(service, &pod.metadata) && service.spec.tcp_ports().any(|one| leads(one, pod)))
     })
 }
 

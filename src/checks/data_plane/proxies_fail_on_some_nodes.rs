@@ -74,8 +74,7 @@ fn is_unconnected<'a>(ctx: &Context<'a>, pod: &'a Pod) -> bool {
 /// Whether the nodes rather than one workload are the reason: several workloads fail, or pods of the same
 /// workload work.
 fn is_of_nodes(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod]) -> bool {
-    let owners =
-        |pods: &[&Pod]| -> BTreeSet<Owner> { pods.iter().map(|pod| ctx.owners().owner(pod)).collect() };
+    let owners = |pods: &[&Pod]| -> BTreeSet<Owner> { pods.iter().map(|pod| ctx.owners().owner(pod)).collect() };
     let (failing, working) = (owners(failing), owners(working));
     failing.len() > 1 || !failing.is_disjoint(&working)
 }
@@ -92,11 +91,11 @@ fn finding(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod], split: &NodeSp
          do. Most likely a firewall blocks them from the nodes of the control plane{}",
         if home.len() <= NAMED { format!(" ({})", home.join(", ")) } else { String::new() }
     );
-    let quoted = failing.iter().take(QUOTED).map(|pod| {
-        Evidence::field(pod.described(), format!("status of container {PROXY_CONTAINER}"), "not ready")
-    });
-    let ties =
-        failing.iter().map(|pod| Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()));
+    let quoted = failing
+        .iter()
+        .take(QUOTED)
+        .map(|pod| Evidence::field(pod.described(), format!("status of container {PROXY_CONTAINER}"), "not ready"));
+    let ties = failing.iter().map(|pod| Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()));
     let mut finding = ctx
         .finding(Subject::thing("nodes"), message)
         .likely()

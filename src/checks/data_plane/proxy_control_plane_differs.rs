@@ -6,9 +6,7 @@ use crate::checks::control_plane::installation::values;
 use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::of_proxies;
-use crate::model::control_plane_env::{
-    ControlServer, Difference, ForeignSetting, Installed, foreign_settings,
-};
+use crate::model::control_plane_env::{ControlServer, Difference, ForeignSetting, Installed, foreign_settings};
 use crate::model::installed::control_plane_of;
 use crate::objects::container::IDENTITY_NAME;
 use crate::redact::Corefile;
@@ -36,15 +34,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     // The zones of the DNS server decide about the domain, if they are known.
-    let by_domain =
-        |found: &[ForeignSetting<'_>]| found.iter().any(|one| one.difference == Difference::Domain);
+    let by_domain = |found: &[ForeignSetting<'_>]| found.iter().any(|one| one.difference == Difference::Domain);
     if let Err(missing) = domains.served
         && groups.keys().any(|(_, found)| by_domain(found))
     {
         ctx.gap(missing);
     }
-    let findings =
-        groups.iter().map(|((owner, found), pods)| finding(ctx, cluster_domain, owner, (found, pods)));
+    let findings = groups.iter().map(|((owner, found), pods)| finding(ctx, cluster_domain, owner, (found, pods)));
     Ok(findings.collect())
 }
 
@@ -115,9 +111,9 @@ fn finding(
         Needs::NewProxy,
         "new pods get the settings of the installed control plane",
     ));
-    let seen = found.iter().map(|one| {
-        Evidence::field(&*object, format!("containers[linkerd-proxy].env[{}]", one.variable), one.value)
-    });
+    let seen = found
+        .iter()
+        .map(|one| Evidence::field(&*object, format!("containers[linkerd-proxy].env[{}]", one.variable), one.value));
     let home = ctx.namespaces().control_plane.as_str();
     let by_domain = found.iter().any(|one| one.difference == Difference::Domain);
     let installed = by_domain.then(|| {
@@ -125,9 +121,7 @@ fn finding(
         Evidence::field(config, "data.values: clusterDomain", cluster_domain)
     });
     let expected = found.iter().find_map(|one| match &one.difference {
-        Difference::Identity(expected) => {
-            Some(Evidence::other("identity of the installed control plane", &**expected))
-        }
+        Difference::Identity(expected) => Some(Evidence::other("identity of the installed control plane", &**expected)),
         Difference::Domain | Difference::NoService | Difference::OtherService => None,
     });
     ctx.finding(owner.subject(names), message.clone())

@@ -34,8 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> = Vec::new();
     for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace()) && rules.is_meshed(maker)) {
         let running = maker.spec.proxy().and_then(|proxy| proxy.resources.as_deref());
-        let running =
-            running.map(|resources| resources.limits.cpu.as_str()).filter(|limit| !limit.is_empty());
+        let running = running.map(|resources| resources.limits.cpu.as_str()).filter(|limit| !limit.is_empty());
         let (limit, evidence) = match (running, rules.setting(maker, KEY, "proxy.resources.cpu.limit")) {
             (Some(limit), _) => {
                 (limit.to_owned(), maker.field("spec.containers[linkerd-proxy].resources.limits.cpu", limit))
@@ -88,10 +87,7 @@ fn gateway(maker: &Maker<'_>, services: &[Service]) -> Option<Evidence> {
     if let Some(service) = balanced {
         return Some(Evidence::field(service.metadata.described("Service"), "spec.type", "LoadBalancer"));
     }
-    let container = maker
-        .spec
-        .containers
-        .iter()
-        .find(|container| GATEWAYS.iter().any(|part| container.image.contains(part)))?;
+    let container =
+        maker.spec.containers.iter().find(|container| GATEWAYS.iter().any(|part| container.image.contains(part)))?;
     Some(maker.field(&format!("spec.containers[{}].image", container.name), &container.image))
 }

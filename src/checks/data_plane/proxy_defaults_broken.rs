@@ -82,10 +82,6 @@ fn finding(ctx: &Context<'_>, broken: &BrokenDefault) -> Finding {
     )
     .severity(*severity)
     .parameter(path.clone())
-    .evidence(Evidence::field(
-        format!("ConfigMap {home}/linkerd-config"),
-        format!("data.values: {path}"),
-        value,
-    ))
+    .evidence(Evidence::field(format!("ConfigMap {home}/linkerd-config"), format!("data.values: {path}"), value))
     .remedy(remedy)
 }

@@ -56,11 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Some(status) = status else { continue };
         let is_old = |at: Timestamp| ctx.now().duration_since(at) > ctx.param_duration("hours");
         if !status.finished_at.get().is_some_and(is_old) {
-            by_owner.entry(ctx.owners().owner(pod)).or_default().push(Ended {
-                pod,
-                status,
-                end: end(pod, status),
-            });
+            by_owner.entry(ctx.owners().owner(pod)).or_default().push(Ended { pod, status, end: end(pod, status) });
         }
     }
     let mut findings = Vec::new();
@@ -118,8 +114,7 @@ fn outlasted(pod: &Pod) -> String {
     let compared = if shutdown > grace { "is longer than" } else { "equals" };
     // Only ordinary containers count for the phase.
     let others = pod.status.container_statuses.iter().filter(|status| status.name != PROXY_CONTAINER);
-    let has_worked =
-        others.into_iter().all(|status| status.state.terminated().is_some_and(|end| end.exit_code == 0));
+    let has_worked = others.into_iter().all(|status| status.state.terminated().is_some_and(|end| end.exit_code == 0));
     let seen = match pod.status.phase.as_str() {
         "Succeeded" => "the pod has succeeded, but ended late and with an error of its proxy",
         _ if has_worked && !pod.spec.has_native_proxy() => {
@@ -139,9 +134,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, pods: &[Ended<'_>])
         ProxyExit::Memory => {
             "the proxies of finished pods were killed because they reached their memory limit".to_owned()
         }
-        ProxyExit::Settings => {
-            "the proxies of finished pods rejected their settings and did not start".to_owned()
-        }
+        ProxyExit::Settings => "the proxies of finished pods rejected their settings and did not start".to_owned(),
         ProxyExit::Start => {
             "the proxies of finished pods could not start, for example because a port was in use".to_owned()
         }
@@ -158,8 +151,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, pods: &[Ended<'_>])
     });
     let last = pods.last().map(|ended| ended.pod);
     let periods = last.filter(|_| end == ProxyExit::Grace).map(|pod| {
-        let grace =
-            Evidence::field(pod.described(), "spec.terminationGracePeriodSeconds", grace(pod).to_string());
+        let grace = Evidence::field(pod.described(), "spec.terminationGracePeriodSeconds", grace(pod).to_string());
         [shutdown(pod).1, grace]
     });
     ctx.finding(owner.subject(names), message)

@@ -27,10 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // Metrics that are older than the EndpointSlices may be those of pods that were deleted in between.
         let is_later = metrics.read_at.zip(at).is_some_and(|(read, at)| read >= at);
         if !differing.is_empty() && !is_later {
-            ctx.gap(metrics_missing(
-                ctx,
-                format!("metrics of {} that are newer than EndpointSlices", name_of(pod)),
-            ));
+            ctx.gap(metrics_missing(ctx, format!("metrics of {} that are newer than EndpointSlices", name_of(pod))));
             continue;
         }
         stale.extend(differing.into_iter().map(|service| (pod, (metrics, service))));
@@ -40,7 +37,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let ready = service.ready.unwrap_or_default();
             let said = format!(
                 "{} of Service {}/{} port {}, {ready} ready in EndpointSlices, at both reads {}",
-                counted(service.held, "endpoint"), service.namespace, service.name, service.port, within(metrics)
+                counted(service.held, "endpoint"),
+                service.namespace,
+                service.name,
+                service.port,
+                within(metrics)
             );
             quoted(pod, said)
         });

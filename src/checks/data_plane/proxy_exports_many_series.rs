@@ -24,12 +24,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .evidences(said)
         .remedy(
-            Remedy::new()
-                .note("Find the label with most values: host names and paths of requests are typical")
-                .note(
-                    "Upgrade if the release is known to keep series of ended connections; a restart removes them for \
+            Remedy::new().note("Find the label with most values: host names and paths of requests are typical").note(
+                "Upgrade if the release is known to keep series of ended connections; a restart removes them for \
                      some time",
-                ),
+            ),
         )
     });
     Ok(findings.collect())

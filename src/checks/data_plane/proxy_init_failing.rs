@@ -62,8 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // A pod with restartPolicy Never fails as a whole. It is of the past once a later one started.
         let created = pod.metadata.creation_timestamp.get();
         let is_past = created.is_some_and(|created| {
-            succeeded.get(&owner).is_some_and(|last| *last > created)
-                || ctx.now().duration_since(created) > RECENT
+            succeeded.get(&owner).is_some_and(|last| *last > created) || ctx.now().duration_since(created) > RECENT
         });
         if pod.is_finished() && is_past {
             continue;
@@ -73,10 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             group.or_insert_with(|| (signature, Vec::new())).1.push(failed);
         }
     }
-    Ok(groups
-        .iter()
-        .map(|((owner, _), (signature, failed))| finding(ctx, owner, signature, failed))
-        .collect())
+    Ok(groups.iter().map(|((owner, _), (signature, failed))| finding(ctx, owner, signature, failed)).collect())
 }
 
 fn has_succeeded(pod: &Pod) -> bool {
@@ -120,10 +116,8 @@ fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, FailedI
 
 /// Whether linkerd-init has to set the close-wait timeout and runs as a user other than root.
 fn is_denied_close_wait(pod: &Pod) -> bool {
-    let user =
-        pod.spec.container(INIT_CONTAINER).and_then(|init| init.security_context.as_ref()?.run_as_user);
-    user.is_some_and(|user| user != 0)
-        && argument(pod, CLOSE_WAIT_ARGUMENT).is_some_and(|seconds| seconds != "0")
+    let user = pod.spec.container(INIT_CONTAINER).and_then(|init| init.security_context.as_ref()?.run_as_user);
+    user.is_some_and(|user| user != 0) && argument(pod, CLOSE_WAIT_ARGUMENT).is_some_and(|seconds| seconds != "0")
 }
 
 /// The value of an argument of linkerd-init.
@@ -135,14 +129,13 @@ fn argument<'a>(pod: &'a Pod, name: &str) -> Option<&'a str> {
 fn close_wait(pod: &Pod) -> Vec<Evidence> {
     let object = || pod.described();
     let annotation = pod.metadata.annotation(CLOSE_WAIT);
-    let annotation = annotation
-        .map(|value| Evidence::field(object(), format!("metadata.annotations[{CLOSE_WAIT}]"), value));
+    let annotation =
+        annotation.map(|value| Evidence::field(object(), format!("metadata.annotations[{CLOSE_WAIT}]"), value));
     let argument = argument(pod, CLOSE_WAIT_ARGUMENT).map(|seconds| {
         let path = format!("spec.initContainers[{INIT_CONTAINER}].args: {CLOSE_WAIT_ARGUMENT}");
         Evidence::field(object(), path, seconds)
     });
-    let user =
-        pod.spec.container(INIT_CONTAINER).and_then(|init| init.security_context.as_ref()?.run_as_user);
+    let user = pod.spec.container(INIT_CONTAINER).and_then(|init| init.security_context.as_ref()?.run_as_user);
     let user = user.map(|user| {
         let path = format!("spec.initContainers[{INIT_CONTAINER}].securityContext.runAsUser");
         Evidence::field(object(), path, user.to_string())
@@ -193,17 +186,14 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
             .evidence(runtime)
             .remedy(gvisor::remedy());
     }
-    ctx.finding(
-        owner.subject(names.clone()),
-        format!("linkerd-init fails, and the pod does not start: {cause}"),
-    )
-    .of_several(format!("linkerd-init fails, and the pods do not start: {cause}"))
-    .parameter(&signature.id)
-    .evidences(said)
-    .evidences(subnets.and_then(|failed| skipped_subnets(failed.pod)))
-    .evidences(timeout.map(|failed| close_wait(failed.pod)).unwrap_or_default())
-    .evidences(systems.filter(|_| subnets.is_none() && timeout.is_none()))
-    .remedy(remedy(ctx, owner, group, signature))
+    ctx.finding(owner.subject(names.clone()), format!("linkerd-init fails, and the pod does not start: {cause}"))
+        .of_several(format!("linkerd-init fails, and the pods do not start: {cause}"))
+        .parameter(&signature.id)
+        .evidences(said)
+        .evidences(subnets.and_then(|failed| skipped_subnets(failed.pod)))
+        .evidences(timeout.map(|failed| close_wait(failed.pod)).unwrap_or_default())
+        .evidences(systems.filter(|_| subnets.is_none() && timeout.is_none()))
+        .remedy(remedy(ctx, owner, group, signature))
 }
 
 /// The cause if one of both programs rejects a range: ``ip6tables v1.8.11 (nf_tables): host/network
@@ -242,10 +232,8 @@ fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[FailedInit<'_>], is_
             format!("Write each range with its prefix length in {SUBNETS}, {}", setter.place()),
         ),
         (true, false) => rewrite::remove(ctx, Remedy::new(), &format!("Remove {SUBNETS}"), owner, SUBNETS),
-        (false, true) => Remedy::new().step(
-            StepKind::ChartValue,
-            format!("Write each range with its prefix length in {SUBNETS_VALUE}"),
-        ),
+        (false, true) => Remedy::new()
+            .step(StepKind::ChartValue, format!("Write each range with its prefix length in {SUBNETS_VALUE}")),
         (false, false) => {
             let none = Options::none().set(SUBNETS_VALUE, "");
             upgrade::with_values(ctx, Remedy::new(), "Skip no ranges", none)
@@ -257,8 +245,7 @@ fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[FailedInit<'_>], is_
     }
     let remedy = match is_of_ipv4 {
         true => {
-            let act =
-                "Alternatively, if the cluster needs no IPv6, keep the ranges and write no rules for IPv6";
+            let act = "Alternatively, if the cluster needs no IPv6, keep the ranges and write no rules for IPv6";
             upgrade::with_values(ctx, remedy, act, Options::none().set("disableIPv6", "true"))
         }
         false => remedy,
@@ -280,8 +267,7 @@ fn skipped_ports(ctx: &Context<'_>, remedy: Remedy, owner: &Owner, group: &[Fail
     );
     let earlier = group.iter().find_map(|failed| failed.pod.metadata.annotation(SKIP));
     let list = earlier.map(|list| format!("{list},")).unwrap_or_default();
-    let of_template =
-        owner.restartable().is_some() && rewrite::setter(ctx, owner, SUBNETS) == Setter::Template;
+    let of_template = owner.restartable().is_some() && rewrite::setter(ctx, owner, SUBNETS) == Setter::Template;
     if !of_template {
         return remedy.note(format!("{act} in the same place"));
     }
@@ -321,16 +307,10 @@ fn mentions(step: &Step, words: &str) -> bool {
 const AGAIN: &str = "the init container gets its settings when the pod is created";
 
 /// The steps against a failure, and why pods must be created again afterwards.
-fn cure(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    group: &[FailedInit<'_>],
-    signature: &Signature,
-) -> (Remedy, &'static str) {
+fn cure(ctx: &Context<'_>, owner: &Owner, group: &[FailedInit<'_>], signature: &Signature) -> (Remedy, &'static str) {
     let remedy = Remedy::new();
-    let value = |remedy, act: &str, path, value: &str| {
-        upgrade::with_values(ctx, remedy, act, Options::none().set(path, value))
-    };
+    let value =
+        |remedy, act: &str, path, value: &str| upgrade::with_values(ctx, remedy, act, Options::none().set(path, value));
     match signature.id.as_str() {
         "init-legacy-missing" => {
             let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
@@ -341,8 +321,7 @@ fn cure(
         "init-target-missing" => {
             let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
             let load = program("modprobe").words("-a xt_REDIRECT xt_owner xt_multiport xt_comment");
-            let or =
-                "Or load the modules on the host of each named node, and let their image load them at boot";
+            let or = "Or load the modules on the host of each named node, and let their image load them at boot";
             (remedy.command(or, on_host(ctx, group, load)), AGAIN)
         }
         "init-nft-missing" => {
@@ -386,8 +365,7 @@ fn cure(
             (remedy, "the rules of the first run stay in the pod's network as long as the pod exists")
         }
         _ => {
-            let options =
-                Options::none().set("proxyInit.privileged", "true").set("proxyInit.runAsRoot", "true");
+            let options = Options::none().set("proxyInit.privileged", "true").set("proxyInit.runAsRoot", "true");
             let act = "Let linkerd-init run as root and privileged, as SELinux and some runtimes require";
             let remedy = upgrade::with_values(ctx, remedy, act, options);
             let or = "Or use linkerd-cni, which makes linkerd-init unnecessary";
@@ -398,10 +376,8 @@ fn cure(
 
 /// The places other than the pod template that the steps of a remedy change.
 fn other_places(remedy: &Remedy) -> Vec<&'static str> {
-    let places =
-        [("the namespace", &["the namespace sets"][..]), ("the chart", &["disableIPv6", "runAsRoot"])];
-    let is_changed =
-        |signs: &[&str]| signs.iter().any(|sign| remedy.steps.iter().any(|step| mentions(step, sign)));
+    let places = [("the namespace", &["the namespace sets"][..]), ("the chart", &["disableIPv6", "runAsRoot"])];
+    let is_changed = |signs: &[&str]| signs.iter().any(|sign| remedy.steps.iter().any(|step| mentions(step, sign)));
     places.into_iter().filter(|(_, signs)| is_changed(signs)).map(|(place, _)| place).collect()
 }
 
@@ -411,8 +387,8 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[FailedInit<'_>], signature:
     // A patch of the pod template creates the pods again.
     let key = if signature.id == CLOSE_WAIT_DENIED { CLOSE_WAIT } else { SUBNETS };
     let is_of_template = rewrite::setter(ctx, owner, key) != Setter::Namespace;
-    let is_rolled = is_of_template
-        && remedy.steps.iter().any(|step| step.kind == StepKind::Annotation && step.command.is_some());
+    let is_rolled =
+        is_of_template && remedy.steps.iter().any(|step| step.kind == StepKind::Annotation && step.command.is_some());
     let is_of_family = signature.id == "init-subnet-family";
     let others = other_places(&remedy);
     let remedy = if is_of_family { skipped_ports(ctx, remedy, owner, group) } else { remedy };

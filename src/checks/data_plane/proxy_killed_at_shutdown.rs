@@ -33,8 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let shutdown = rules.setting(maker, SHUTDOWN, "proxy.shutdownGracePeriod");
         // Only if it is set: the default is longer than that of Kubernetes.
-        if let Some(setting) =
-            shutdown.filter(|setting| maker.meta.annotation(SHUTDOWN) == Some(&setting.value))
+        if let Some(setting) = shutdown.filter(|setting| maker.meta.annotation(SHUTDOWN) == Some(&setting.value))
             && let Some(seconds) = seconds(&setting.value).filter(|seconds| *seconds > grace)
         {
             let message = "the proxy's shutdown grace period is longer than the pod's termination grace \
@@ -64,11 +63,7 @@ fn is_native(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> bool {
         None => {
             // The running pods show it.
             maker.spec.proxy().is_none()
-                && rules
-                    .values
-                    .as_ref()
-                    .and_then(|values| values.bool("proxy.nativeSidecar"))
-                    .unwrap_or(false)
+                && rules.values.as_ref().and_then(|values| values.bool("proxy.nativeSidecar")).unwrap_or(false)
         }
     }
 }
@@ -124,9 +119,8 @@ fn shorter(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64) -> Remedy {
 /// A proxy that stops while the application still shuts down.
 fn first_to_go(ctx: &Context<'_>, maker: &Maker<'_>, native: bool) -> Option<Finding> {
     let waits = maker.spec.containers.iter().filter(|container| !LINKERDS.contains(&container.name.as_str()));
-    let waits = waits
-        .filter_map(|container| Some((container, container.lifecycle.as_ref()?.pre_stop.as_ref()?)))
-        .next();
+    let waits =
+        waits.filter_map(|container| Some((container, container.lifecycle.as_ref()?.pre_stop.as_ref()?))).next();
     let (container, hook) = waits.filter(|_| !native)?;
     let said = hook.sleep.as_ref().map_or("set".to_owned(), |sleep| format!("sleeps {} s", sleep.seconds));
     Some(

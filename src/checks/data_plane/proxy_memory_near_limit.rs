@@ -29,21 +29,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let used = metrics.value(ResidentMemory)?;
         (used * 100.0 > limit * MOST).then_some((pod, (used, limit)))
     });
-    let findings =
-        by_workload(ctx, full).into_iter().map(|(subject, full)| {
-            let said = full.iter().take(QUOTED).map(|(pod, (used, limit))| {
-                quoted(pod, format!("{:.0} of {:.0} MB are used", used / MB, limit / MB))
-            });
-            ctx.finding(
+    let findings = by_workload(ctx, full).into_iter().map(|(subject, full)| {
+        let said = full
+            .iter()
+            .take(QUOTED)
+            .map(|(pod, (used, limit))| quoted(pod, format!("{:.0} of {:.0} MB are used", used / MB, limit / MB)));
+        ctx.finding(
             subject,
             "the proxy has nearly used up its memory limit: beyond it the kernel kills the proxy, and all \
              connections of the pod break",
         )
         .evidences(said)
-        .remedy(raised(ctx, &full).note(
-            "If the memory grows without more traffic, upgrade: some releases leak memory or series",
-        ))
-        });
+        .remedy(
+            raised(ctx, &full)
+                .note("If the memory grows without more traffic, upgrade: some releases leak memory or series"),
+        )
+    });
     Ok(findings.collect())
 }
 

@@ -23,9 +23,8 @@ const QUOTED: usize = 3;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
     let control_plane = ctx.namespaces().control_plane.as_str();
-    let injected = |pod: &&Pod| {
-        pod.metadata.label(CONTROL_PLANE_NS) == Some(control_plane) && ctx.judges(&pod.metadata.namespace)
-    };
+    let injected =
+        |pod: &&Pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(control_plane) && ctx.judges(&pod.metadata.namespace);
     let owners = ctx.owners();
     let mut meshed = 0;
     let mut groups: BTreeMap<(Owner, Stage), Vec<&Pod>> = BTreeMap::new();
@@ -67,13 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    stage: Stage,
-    pods: &[&Pod],
-    warnings: &Warnings<'_>,
-) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, stage: Stage, pods: &[&Pod], warnings: &Warnings<'_>) -> Finding {
     let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let remedy = remedy::remedy(ctx, owner, stage, pods, &names);
     let finding = ctx
@@ -101,11 +94,9 @@ fn finding(
         Stage::Restarting(_) => finding.severity(Severity::Warning).parameter("restarting").fails_rows([]),
         // These states are not problems of the mesh, or not yet. linkerd check waits for them, and then
         // fails.
-        Stage::Unscheduled
-        | Stage::Starting
-        | Stage::OtherContainer
-        | Stage::ApplicationFailed
-        | Stage::Over(_) => finding.severity(Severity::Info).rows_as(Severity::Error),
+        Stage::Unscheduled | Stage::Starting | Stage::OtherContainer | Stage::ApplicationFailed | Stage::Over(_) => {
+            finding.severity(Severity::Info).rows_as(Severity::Error)
+        }
     }
 }
 

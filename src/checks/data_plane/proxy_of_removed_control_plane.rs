@@ -63,9 +63,9 @@ fn finding(ctx: &Context<'_>, namespace: &str, owner: &Owner, pods: &[&Pod]) -> 
     let message = "the proxy belongs to a control plane that no longer exists: it gets no new endpoints and policies, \
         and its certificate is not renewed";
     let finding = ctx.finding(owner.subject(names), message).of_several(of_proxies(message));
-    let current = values(ctx).is_ok().then(|| {
-        Evidence::other("namespace of the current control plane", ctx.namespaces().control_plane.as_str())
-    });
+    let current = values(ctx)
+        .is_ok()
+        .then(|| Evidence::other("namespace of the current control plane", ctx.namespaces().control_plane.as_str()));
     finding
         .parameter(namespace)
         .evidence(seen)

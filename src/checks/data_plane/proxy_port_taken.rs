@@ -22,10 +22,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     let mut pods = running_pods(ctx, makers);
     for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace())) {
-        let named =
-            |maker: &Maker<'_>| maker.spec.containers.iter().any(|container| !container.ports.is_empty());
-        let of_template =
-            (named(maker) && rules.is_meshed(maker)).then(|| judge_one(ctx, &rules, maker)).flatten();
+        let named = |maker: &Maker<'_>| maker.spec.containers.iter().any(|container| !container.ports.is_empty());
+        let of_template = (named(maker) && rules.is_meshed(maker)).then(|| judge_one(ctx, &rules, maker)).flatten();
         // Other webhooks change pods, not templates.
         findings.extend(of_template.or_else(|| {
             let pods = pods.remove(&maker.owner)?;
@@ -56,9 +54,7 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
     let (first, number, _, key) = taken.first()?;
     let owners = ctx.owners();
     let mut pods = ctx.optional_list::<Pod>().iter().filter(|pod| {
-        pod.metadata.namespace == maker.namespace()
-            && pod.spec.proxy().is_some()
-            && owners.owner(pod) == maker.owner
+        pod.metadata.namespace == maker.namespace() && pod.spec.proxy().is_some() && owners.owner(pod) == maker.owner
     });
     // Both are ready, so one of them listens on another port than declared.
     let ready = pods.any(|pod| {
@@ -84,13 +80,7 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
         )));
     let free = unused(maker, &ports).to_string();
     let act = format!("Or move the proxy's port to one that the pod does not use, {key}: {free:?},");
-    let remedy = rewrite::of_owner(
-        ctx,
-        std::mem::take(&mut finding.remedy),
-        &act,
-        &maker.owner,
-        &[(key, Some(&free))],
-    );
+    let remedy = rewrite::of_owner(ctx, std::mem::take(&mut finding.remedy), &act, &maker.owner, &[(key, Some(&free))]);
     let finding = finding.remedy(remedy);
     Some(match ready {
         true => finding.severity(Severity::Info).evidence(Evidence::other(

@@ -89,9 +89,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, group: &[&Event], is_repeated: bool
             .any(|text| event.message.contains(text))
     };
     let remedy = match group.iter().any(is_missing) {
-        true => Remedy::new().note(
-            "Use a proxy image that contains /bin/sleep, as Linkerd's own images since 2.11 do",
-        ),
+        true => Remedy::new().note("Use a proxy image that contains /bin/sleep, as Linkerd's own images since 2.11 do"),
         false => Remedy::new().note(
             "Read the reason in the kubelet's log of the node, on the line with PreStopHook: exit code 137 means that \
              the hook takes longer than terminationGracePeriodSeconds",
@@ -99,9 +97,12 @@ fn finding(ctx: &Context<'_>, owner: &Owner, group: &[&Event], is_repeated: bool
     };
     let finding = ctx
         .finding(subject, message)
-        .evidences(group.iter().take(QUOTED).map(|event| {
-            events::quoted(format!("Pod {}/{}", event.about.namespace, event.about.name), event)
-        }))
+        .evidences(
+            group
+                .iter()
+                .take(QUOTED)
+                .map(|event| events::quoted(format!("Pod {}/{}", event.about.namespace, event.about.name), event)),
+        )
         .remedy(remedy.note(
             "Or use native sidecars (Kubernetes 1.29 and newer), which stop after the application and need no hook",
         ));

@@ -30,9 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let least = ctx.count_of("percent") as f64 / 100.0;
     let mut groups: BTreeMap<(Owner, &str), Vec<Pending<'_>>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
-        if pod.metadata.namespace == ctx.namespaces().control_plane
-            || pod.metadata.deletion_timestamp.is_some()
-        {
+        if pod.metadata.namespace == ctx.namespaces().control_plane || pod.metadata.deletion_timestamp.is_some() {
             continue;
         }
         for pending in ["cpu", "memory"].into_iter().filter_map(|resource| pending(pod, resource, least)) {
@@ -80,14 +78,11 @@ fn finding(ctx: &Context<'_>, owner: &Owner, group: &[Pending<'_>]) -> Finding {
     let names: Vec<String> = group.iter().map(|pending| pending.pod.metadata.name.clone()).collect();
     let first = &group[0];
     let key = format!("config.linkerd.io/proxy-{}-request", first.resource);
-    let remedy =
-        Remedy::new().command("Check the free capacity of the nodes", kubectl().words("describe nodes"));
+    let remedy = Remedy::new().command("Check the free capacity of the nodes", kubectl().words("describe nodes"));
     let usual = if first.resource == "cpu" { CPU } else { MEMORY };
     let act = format!("Lower the proxy's request to that of the chart's values-ha.yaml, {key}: {usual:?},");
-    let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(&key, Some(usual))]).note(format!(
-        "Or lower proxy.resources.{}.request in the chart's values, or add nodes",
-        first.resource
-    ));
+    let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(&key, Some(usual))])
+        .note(format!("Or lower proxy.resources.{}.request in the chart's values, or add nodes", first.resource));
     ctx.finding(
         owner.subject(names),
         "no node has enough capacity for the pods, and a large share of their requests is the proxy's",

@@ -35,13 +35,10 @@ fn is_undefined(ctx: &Context<'_>, pod: &Pod, name: &str, services: Result<&[Ser
     if !may_be_of_service(name) {
         return true;
     }
-    let here = |service: &&Service| {
-        service.metadata.namespace == pod.metadata.namespace && !service.spec.cluster_ip.headless
-    };
+    let here =
+        |service: &&Service| service.metadata.namespace == pod.metadata.namespace && !service.spec.cluster_ip.headless;
     match services {
-        Ok(services) => {
-            !services.iter().filter(here).any(|service| is_of_service(name, &service.metadata.name))
-        }
+        Ok(services) => !services.iter().filter(here).any(|service| is_of_service(name, &service.metadata.name)),
         Err(missing) => {
             ctx.gap(missing.clone());
             false
@@ -89,8 +86,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, variable: &EnvVar, pods: &[&Pod]) -
     let mut remedy = remedy.note(sorted);
     let because = "a container gets its environment when its pod is created";
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, because));
-    let is_ready =
-        pods.iter().all(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready));
+    let is_ready = pods.iter().all(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready));
     ctx.finding(owner.subject(names), message)
         .parameter(name.clone())
         .severity(if is_ready { Severity::Warning } else { Severity::Error })

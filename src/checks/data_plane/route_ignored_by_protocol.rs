@@ -68,11 +68,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The routes attached to a port that its appProtocol excludes, by kind. With HTTP/2, HTTPRoutes and GRPCRoutes apply;
 /// with HTTP/1, HTTPRoutes; with any other value, TCPRoutes (`policy-controller/grpc/src/outbound.rs`). HTTPRoutes and
 /// GRPCRoutes on an opaque port are left to another check.
-fn dropped<'a>(
-    service: &Service,
-    port: &ServicePort,
-    routes: &[Routes<'a>],
-) -> BTreeMap<Kind, Vec<&'a Route>> {
+fn dropped<'a>(service: &Service, port: &ServicePort, routes: &[Routes<'a>]) -> BTreeMap<Kind, Vec<&'a Route>> {
     let mut dropped: BTreeMap<Kind, Vec<&Route>> = BTreeMap::new();
     for (kind, routes) in routes {
         if !drops(&port.app_protocol, *kind) {
@@ -116,11 +112,7 @@ fn speaks_grpc<'a>(ctx: &Context<'a>, mesh: &Mesh<'a>, service: &'a Service, por
     let probed = || {
         let behind = mesh.behind(ctx, service, port);
         behind.iter().any(|(_, pod, number)| {
-            pod.spec
-                .containers
-                .iter()
-                .flat_map(|container| container.grpc_probes())
-                .any(|port| port == *number)
+            pod.spec.containers.iter().flat_map(|container| container.grpc_probes()).any(|port| port == *number)
         })
     };
     matches!(word, "grpc" | "h2c") || probed()
@@ -157,10 +149,9 @@ fn finding(
     let pointer = format!("/spec/ports/{at}/{FIELD}");
     let (act, value) = match harm {
         Harm::FailsGrpc => (format!("Set {FIELD} to {HTTP2}. Change the source manifest too"), Some(HTTP2)),
-        Harm::Ignored => (
-            format!("Remove {FIELD}, so that proxies detect the protocol. Change the source manifest too"),
-            None,
-        ),
+        Harm::Ignored => {
+            (format!("Remove {FIELD}, so that proxies detect the protocol. Change the source manifest too"), None)
+        }
     };
     let operation = match value {
         Some(value) => put(pointer, value),

@@ -42,11 +42,7 @@ fn mixed(ctx: &Context<'_>, kind: &str, route: &Route) -> Option<Finding> {
              its status, and a feature that one of them lacks makes the route invalid for that one",
         )
         .severity(Severity::Info)
-        .evidence(Evidence::field(
-            &object,
-            "spec.parentRefs",
-            format!("{} and {}", shown(gateway), shown(own)),
-        ))
+        .evidence(Evidence::field(&object, "spec.parentRefs", format!("{} and {}", shown(gateway), shown(own))))
         .evidences(others.then(|| Evidence::field(&object, "status.parents", controllers.join(", "))))
         .remedy(
             Remedy::new().command(

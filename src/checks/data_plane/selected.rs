@@ -35,9 +35,7 @@ impl<'a> Selected<'a> {
                 Some(last) if last.first().is_some_and(|first| same(first)) => last.push(pod),
                 _ => {
                     let place = u32::try_from(replicas.len()).unwrap_or(u32::MAX);
-                    labelled.extend(
-                        meta.labels.iter().map(|(key, value)| (print(&meta.namespace, key, value), place)),
-                    );
+                    labelled.extend(meta.labels.iter().map(|(key, value)| (print(&meta.namespace, key, value), place)));
                     replicas.push(vec![pod]);
                 }
             }

@@ -16,26 +16,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let count = growth.total();
             quoted(
                 pod,
-                format!(
-                    "{} failed with \"identity required\" {}",
-                    counted(count, "request"),
-                    within(growth.metrics)
-                ),
+                format!("{} failed with \"identity required\" {}", counted(count, "request"), within(growth.metrics)),
             )
         });
-        ctx.finding(
-            subject,
-            "the proxy rejects responses of servers without the required identity: the requests fail",
-        )
-        .evidences(said)
-        .remedy(
-            Remedy::new()
-                .step(
-                    StepKind::Note,
-                    "Correct the identity in the requests that have the header l5d-require-id",
-                )
-                .step(StepKind::Note, "Check that the servers are meshed"),
-        )
+        ctx.finding(subject, "the proxy rejects responses of servers without the required identity: the requests fail")
+            .evidences(said)
+            .remedy(
+                Remedy::new()
+                    .step(StepKind::Note, "Correct the identity in the requests that have the header l5d-require-id")
+                    .step(StepKind::Note, "Check that the servers are meshed"),
+            )
     });
     Ok(findings.collect())
 }

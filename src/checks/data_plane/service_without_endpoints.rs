@@ -48,8 +48,7 @@ fn finding(ctx: &Context<'_>, service: &Service, all: usize, calls: &[(&Pod, Fai
     ];
     let workloads = workloads.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one)));
     let cause = NoEndpoint::explain(service, ctx.optional_list::<Pod>(), workloads);
-    let lines =
-        calls.iter().take(QUOTED).map(|(client, call)| Evidence::other(log_of(client), call.line.trim()));
+    let lines = calls.iter().take(QUOTED).map(|(client, call)| Evidence::other(log_of(client), call.line.trim()));
     let moments = calls.iter().filter_map(|(client, call)| {
         let says = format!("a call to Service {namespace}/{name} fails");
         Moment::new(call.at, client.described(), "log of linkerd-proxy".to_owned(), says)
@@ -63,10 +62,7 @@ fn finding(ctx: &Context<'_>, service: &Service, all: usize, calls: &[(&Pod, Fai
             ),
         )
         .severity(Severity::Error)
-        .evidence(Evidence::other(
-            format!("EndpointSlices of Service {namespace}/{name}"),
-            format!("0 of {all} ready"),
-        ))
+        .evidence(Evidence::other(format!("EndpointSlices of Service {namespace}/{name}"), format!("0 of {all} ready")))
         .evidences(cause.evidence())
         .evidences(lines)
         .timeline(moments)

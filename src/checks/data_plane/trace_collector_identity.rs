@@ -31,11 +31,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let until = ctx.knowledge.releases().defect(DEFECT).map(|defect| defect.until.to_string());
     let object = first.described();
     let env = |name: &str| format!("containers[linkerd-proxy].env[{name}]");
-    let named: Vec<String> = found
-        .iter()
-        .take(NAMED)
-        .map(|(pod, ..)| format!("{}/{}", pod.metadata.namespace, pod.metadata.name))
-        .collect();
+    let named: Vec<String> =
+        found.iter().take(NAMED).map(|(pod, ..)| format!("{}/{}", pod.metadata.namespace, pod.metadata.name)).collect();
     let remedy = Remedy::new().step(
         StepKind::Upgrade,
         format!(
@@ -43,8 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             until.as_deref().unwrap_or("a later release")
         ),
     );
-    let remedy =
-        restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, "Then restart the meshed workloads");
+    let remedy = restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, "Then restart the meshed workloads");
     let finding = ctx
         .finding(
             Subject::object("ConfigMap", home, "linkerd-config"),

@@ -79,25 +79,19 @@ fn collectors<'a>(ctx: &Context<'a>) -> Result<BTreeMap<Collector, Source<'a>>, 
         let Some(address) = proxy.env_value(COLLECTOR_ADDRESS) else { continue };
         let identity = proxy.env_value(COLLECTOR_NAME);
         let object = pod.described();
-        let env = |name: &str, said: &str| {
-            Evidence::field(&object, format!("containers[linkerd-proxy].env[{name}]"), said)
-        };
+        let env =
+            |name: &str, said: &str| Evidence::field(&object, format!("containers[linkerd-proxy].env[{name}]"), said);
         let evidence = || {
             let identity = identity.map(|said| env(COLLECTOR_NAME, said));
             std::iter::once(env(COLLECTOR_ADDRESS, address)).chain(identity).collect()
         };
         let key = (address.to_owned(), identity.map(str::to_owned));
-        found
-            .entry(key)
-            .or_insert_with(|| Source { evidence: evidence(), proxies: Vec::new() })
-            .proxies
-            .push(pod);
+        found.entry(key).or_insert_with(|| Source { evidence: evidence(), proxies: Vec::new() }).proxies.push(pod);
     }
     if let Some((key, source)) = in_values(ctx) {
         // Running proxies have the same identity with the trust domain.
-        let is_used = |one: &Collector| {
-            one.0 == key.0 && one.1.as_deref().map(account_of) == key.1.as_deref().map(account_of)
-        };
+        let is_used =
+            |one: &Collector| one.0 == key.0 && one.1.as_deref().map(account_of) == key.1.as_deref().map(account_of);
         if !found.keys().any(is_used) {
             found.insert(key, source);
         }
@@ -113,8 +107,7 @@ fn in_values<'a>(ctx: &Context<'a>) -> Option<(Collector, Source<'a>)> {
     let address = values.written(ENDPOINT).filter(|address| is_on && !address.is_empty())?;
     let account = values.written(ACCOUNT).zip(values.written(NAMESPACE));
     let identity = account.filter(|(account, namespace)| !account.is_empty() && !namespace.is_empty());
-    let identity =
-        identity.map(|(account, namespace)| format!("{account}.{namespace}.serviceaccount.identity."));
+    let identity = identity.map(|(account, namespace)| format!("{account}.{namespace}.serviceaccount.identity."));
     let object = format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane);
     let evidence = vec![Evidence::field(object, format!("data.values: {ENDPOINT}"), &*address)];
     Some(((address, identity), Source { evidence, proxies: Vec::new() }))
@@ -125,12 +118,7 @@ fn account_of(identity: &str) -> Option<(&str, &str)> {
     identity.split_once(".serviceaccount.identity.").and_then(|(name, _)| name.rsplit_once('.'))
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    (namespace, name): (&str, &str),
-    source: &Source<'_>,
-    message: String,
-) -> Finding {
+fn finding(ctx: &Context<'_>, (namespace, name): (&str, &str), source: &Source<'_>, message: String) -> Finding {
     let finding = ctx
         .finding(Subject::object(Kind::Service, namespace, name), message)
         .evidences(source.evidence.iter().cloned());
@@ -150,16 +138,10 @@ fn no_service(ctx: &Context<'_>, address: ServiceAddress<'_>, source: &Source<'_
         .remedy(restarted(ctx, remedy))
 }
 
-fn no_port(
-    ctx: &Context<'_>,
-    address: ServiceAddress<'_>,
-    service: &Service,
-    source: &Source<'_>,
-) -> Finding {
+fn no_port(ctx: &Context<'_>, address: ServiceAddress<'_>, service: &Service, source: &Source<'_>) -> Finding {
     let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
     let port = address.port.unwrap_or_default();
-    let message =
-        format!("No trace arrives: proxies send traces to port {port}, which the Service does not declare");
+    let message = format!("No trace arrives: proxies send traces to port {port}, which the Service does not declare");
     let declared = declared.join(", ");
     let act = format!("Set the collector's address to a port of the Service ({declared})");
     let remedy = corrected(ctx, &act, ENDPOINT, "ADDRESS");
@@ -219,17 +201,14 @@ fn unmeshed<'a>(
     let mut owners: Vec<_> = pods.iter().map(|pod| ctx.owners().owner(pod)).collect();
     owners.dedup();
     let act = format!("Mesh the collector: set {INJECT}: enabled");
-    let remedy =
-        owners.iter().fold(Remedy::new(), |remedy, owner| rewrite::meshed(ctx, remedy, &act, owner, pods));
+    let remedy = owners.iter().fold(Remedy::new(), |remedy, owner| rewrite::meshed(ctx, remedy, &act, owner, pods));
     let is_other = |pod: &&Pod| (pod.spec.account(), pod.metadata.namespace.as_str()) != (account, namespace);
     let remedy = match pods.iter().copied().find(is_other) {
-        Some(pod) => remedy.note(
-            format!(
-                "Run its pods with ServiceAccount {namespace}/{account}, which the proxies expect, instead of {}/{}",
-                pod.metadata.namespace,
-                pod.spec.account(),
-            ),
-        ),
+        Some(pod) => remedy.note(format!(
+            "Run its pods with ServiceAccount {namespace}/{account}, which the proxies expect, instead of {}/{}",
+            pod.metadata.namespace,
+            pod.spec.account(),
+        )),
         None => remedy,
     };
     let bare = |pod: &&Pod| of_pod(pod, "spec.containers", "no linkerd-proxy");
@@ -292,12 +271,9 @@ fn other_account(
 /// Corrects a chart value if tracing is configured there; otherwise states what to correct.
 fn corrected(ctx: &Context<'_>, act: &str, path: &'static str, variable: &'static str) -> Remedy {
     match in_values(ctx) {
-        Some(_) => upgrade::with_values(
-            ctx,
-            Remedy::new(),
-            act,
-            Options::none().set_with(path, String::new(), variable),
-        ),
+        Some(_) => {
+            upgrade::with_values(ctx, Remedy::new(), act, Options::none().set_with(path, String::new(), variable))
+        }
         None => Remedy::new().note(format!("{act}, where tracing is configured")),
     }
 }

@@ -52,9 +52,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for (pod, metrics) in grown(ctx, proxies(ctx)?, &MEANINGS)? {
         now.entry(ctx.owners().owner(pod)).or_default().push(metrics);
     }
-    let is_running = |then: &WorkloadTraffic| {
-        pods.iter().any(|pod| !pod.is_finished() && then.is_of(&ctx.owners().owner(pod)))
-    };
+    let is_running =
+        |then: &WorkloadTraffic| pods.iter().any(|pod| !pod.is_finished() && then.is_of(&ctx.owners().owner(pod)));
     let (mut findings, mut unread, mut few) = (Vec::new(), Vec::new(), Vec::new());
     let mut compared = false;
     for then in before.workloads.iter().filter(|then| ctx.judges(&then.namespace)) {
@@ -115,9 +114,8 @@ impl Limits {
     fn worse(&self, then: &WorkloadTraffic, now: &WorkloadTraffic) -> Vec<Worse> {
         #[allow(clippy::cast_precision_loss, reason = "a small number")]
         let points = self.failures as f64;
-        let fails = |then: Requests, now: Requests| {
-            self.suffice(then) && self.suffice(now) && now.is_worse_than(then, points)
-        };
+        let fails =
+            |then: Requests, now: Requests| self.suffice(then) && self.suffice(now) && now.is_worse_than(then, points);
         let refuses = |of: fn(&WorkloadTraffic) -> Option<Requests>| {
             of(then).zip(of(now)).is_some_and(|(then, now)| fails(then, now))
         };
@@ -132,11 +130,7 @@ impl Limits {
         let all = [
             (fails(then.inbound, now.inbound), Severity::Error, "more requests to it fail"),
             (fails(then.outbound, now.outbound), Severity::Error, "more of its requests fail"),
-            (
-                refuses(WorkloadTraffic::refused_inbound),
-                Severity::Error,
-                "its proxies refuse more requests to it",
-            ),
+            (refuses(WorkloadTraffic::refused_inbound), Severity::Error, "its proxies refuse more requests to it"),
             (
                 refuses(WorkloadTraffic::refused_outbound),
                 Severity::Warning,
@@ -154,10 +148,7 @@ impl Limits {
                 "its proxies use more memory",
             ),
         ];
-        all.into_iter()
-            .filter(|(is_worse, ..)| *is_worse)
-            .map(|(_, severity, what)| Worse { severity, what })
-            .collect()
+        all.into_iter().filter(|(is_worse, ..)| *is_worse).map(|(_, severity, what)| Worse { severity, what }).collect()
     }
 }
 

@@ -84,9 +84,8 @@ impl Transport {
             Which::Range(first, last) if first == last => vec![*first],
             // Of a range, only ports on which the pod is known to listen.
             Which::Range(..) | Which::Named(_) => {
-                let covered = |number: &u16| {
-                    named.hold(Port { protocol: "TCP", number: *number, of: Some(pod) }) == Match::Yes
-                };
+                let covered =
+                    |number: &u16| named.hold(Port { protocol: "TCP", number: *number, of: Some(pod) }) == Match::Yes;
                 declared(pod).filter(covered).collect()
             }
         };
@@ -94,9 +93,7 @@ impl Transport {
             // A name that no container declares still belongs to the application.
             (Which::Named(_), []) => self.is_header(),
             (_, numbers) => {
-                numbers
-                    .iter()
-                    .any(|number| !OWN.contains(number) && (self.is_header() || self.is_opaque(pod, *number)))
+                numbers.iter().any(|number| !OWN.contains(number) && (self.is_header() || self.is_opaque(pod, *number)))
                     && !numbers.iter().all(|number| passes_by(pod, IN, *number))
             }
         }
@@ -108,9 +105,7 @@ impl Transport {
         let mut declared = declared(server).peekable();
         if declared.peek().is_none() {
             // The rule names no port, so one that selects the pod includes it.
-            return self.is_header()
-                && !rule.is_for_all()
-                && rule.ports.iter().any(|named| self.uses(named, server));
+            return self.is_header() && !rule.is_for_all() && rule.ports.iter().any(|named| self.uses(named, server));
         }
         declared.any(|number| {
             let port = Port { protocol: "TCP", number, of: Some(server) };

@@ -58,9 +58,7 @@ fn finding(
             "the ServiceAccount of meshed pods does not exist: identity renews no certificate of these pods, and no \
              new pod is created"
         }
-        false => {
-            "the ServiceAccount of meshed pods does not exist: the API server rejects every pod of the workload"
-        }
+        false => "the ServiceAccount of meshed pods does not exist: the API server rejects every pod of the workload",
     };
     let mut remedy = Remedy::new()
         .command(

@@ -81,13 +81,10 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], lasts: SignedDuratio
     let namespaced = || kubectl().namespace(&owner.namespace);
     let first = pods.first();
     let shown = first.map(|pod| namespaced().words("describe pod").operand(&pod.metadata.name));
-    let logs = first.map(|pod| {
-        namespaced().words("logs").operand(&pod.metadata.name).words("--all-containers --tail=50 --prefix")
-    });
-    let remedy = Remedy::new().command(
-        "Find the cause in the events and the log of a pod",
-        Command::lines(shown.into_iter().chain(logs)),
-    );
+    let logs = first
+        .map(|pod| namespaced().words("logs").operand(&pod.metadata.name).words("--all-containers --tail=50 --prefix"));
+    let remedy = Remedy::new()
+        .command("Find the cause in the events and the log of a pod", Command::lines(shown.into_iter().chain(logs)));
     let evidence = pods.iter().take(1).map(|pod| {
         let said = format!("{}, for {}", reason(pod), span(lasts));
         Evidence::field(pod.described(), "status.conditions[Ready]", said)

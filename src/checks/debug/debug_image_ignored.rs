@@ -19,9 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
     let reader = AnnotationReader::new(ctx);
     if matches!(reader, AnnotationReader::Absent) {
-        return Err(Unjudged::not_applicable(
-            "no Linkerd control plane is installed, so none adds a debug container",
-        ));
+        return Err(Unjudged::not_applicable("no Linkerd control plane is installed, so none adds a debug container"));
     }
     let written = AnnotatedObjects::from_kinds(ctx, &MAKE_PODS);
     let chart = ChartImage::from_values(values(ctx).as_ref());
@@ -42,8 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // Templates without a pod yet are judged by the installed release.
     for object in written.objects.iter().filter(|object| object.kind != Kind::Namespace) {
         let Some(spot) = object.template() else { continue };
-        let Some(wanted) = Wanted::from_annotations(spot.meta).filter(|wanted| !wanted.is_default(&chart))
-        else {
+        let Some(wanted) = Wanted::from_annotations(spot.meta).filter(|wanted| !wanted.is_default(&chart)) else {
             continue;
         };
         let switch = spot.meta.annotation(SWITCH).or_else(|| written.of_namespace(object, SWITCH));
@@ -91,9 +88,7 @@ impl Judge<'_, '_> {
             .evidences(wanted.evidence(&object, "metadata"))
             .evidence(Evidence::field(&object, format!("spec.containers[{DEBUG_CONTAINER}].image"), image))
             .evidences(
-                created.map(|text| {
-                    Evidence::field(&object, "metadata.annotations[linkerd.io/created-by]", text)
-                }),
+                created.map(|text| Evidence::field(&object, "metadata.annotations[linkerd.io/created-by]", text)),
             )
             .evidences(self.injector_and_chart())
             .remedy(self.remedy(owner, std::slice::from_ref(&pod.metadata.name), wanted, now));

@@ -89,9 +89,7 @@ impl<'a> Wanted<'a> {
     pub(super) fn evidence(&self, object: &str, path: &str) -> Vec<Evidence> {
         [(NAME, self.name), (TAG, self.tag)]
             .into_iter()
-            .filter_map(|(key, value)| {
-                Some(Evidence::field(object, format!("{path}.annotations[{key}]"), value?))
-            })
+            .filter_map(|(key, value)| Some(Evidence::field(object, format!("{path}.annotations[{key}]"), value?)))
             .collect()
     }
 
@@ -109,10 +107,8 @@ mod tests {
 
     #[test]
     fn mirrored_image_matches_and_chart_image_differs() {
-        let chart = ChartImage {
-            name: Some("cr.l5d.io/linkerd/debug".to_owned()),
-            tag: Some("edge-24.2.4".to_owned()),
-        };
+        let chart =
+            ChartImage { name: Some("cr.l5d.io/linkerd/debug".to_owned()), tag: Some("edge-24.2.4".to_owned()) };
         let wanted = Wanted { name: Some("registry.corp/linkerd/debug"), tag: Some("edge-25.1.1") };
         let name = Wanted { name: wanted.name, tag: None };
         for (wanted, image, runs) in [

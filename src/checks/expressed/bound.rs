@@ -23,8 +23,7 @@ use crate::redact;
 const POLICY: &str = "config.linkerd.io/default-inbound-policy";
 
 /// Known facts about a cluster.
-pub(super) const CLUSTER: [&str; 6] =
-    ["linkerd", "linkerdMinor", "kubernetes", "controlPlane", "cni", "trustDomain"];
+pub(super) const CLUSTER: [&str; 6] = ["linkerd", "linkerdMinor", "kubernetes", "controlPlane", "cni", "trustDomain"];
 
 /// The parts of the mesh model that an expression uses.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +50,7 @@ pub(super) struct Bindings<'a> {
 impl<'a> Bindings<'a> {
     /// For the objects of a rule: evaluates the model only if the rule uses it.
     pub(super) fn new(ctx: &Context<'a>, kind: Kind, asks: EvidenceNeeds) -> Bindings<'a> {
-        let namespaces =
-            ctx.optional_list::<Namespace>().iter().map(|one| (one.metadata.name.as_str(), one)).collect();
+        let namespaces = ctx.optional_list::<Namespace>().iter().map(|one| (one.metadata.name.as_str(), one)).collect();
         let known = if asks.injection { known(ctx, kind) } else { Known::default() };
         let ports = if asks.policy { ports(ctx) } else { BTreeMap::new() };
         let known = Known { ports, ..known };
@@ -195,14 +193,11 @@ fn known(ctx: &Context<'_>, kind: Kind) -> Known {
     let mut known = Known::default();
     let Ok(objects) = ctx.whole(kind) else { return known };
     let rules = admission(ctx);
-    let of_manifests =
-        ctx.complete_list::<Namespace>().is_err_and(|missing| missing.why == Why::NotInManifests);
+    let of_manifests = ctx.complete_list::<Namespace>().is_err_and(|missing| missing.why == Why::NotInManifests);
     for object in objects {
         let template: Option<PodTemplate> = match kind {
             Kind::Pod => serde_json::from_value(object.clone()).ok(),
-            Kind::CronJob => {
-                serde_json::from_value(object["spec"]["jobTemplate"]["spec"]["template"].clone()).ok()
-            }
+            Kind::CronJob => serde_json::from_value(object["spec"]["jobTemplate"]["spec"]["template"].clone()).ok(),
             _ => serde_json::from_value(object["spec"]["template"].clone()).ok(),
         };
         let Some(template) = template.filter(|template| template.spec != PodSpec::default()) else {

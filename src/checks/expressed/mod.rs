@@ -54,23 +54,19 @@ impl CustomCheck {
         if !card.front.params.is_empty() {
             return Err(fail("params of a CEL rule belong under it: rule.params".to_owned()));
         }
-        let of_key =
-            |key: &str, message: String| MarkdownError { line: line_of_key(text, key), ..fail(message) };
+        let of_key = |key: &str, message: String| MarkdownError { line: line_of_key(text, key), ..fail(message) };
         if !is_release(&card.front.since) {
-            let message =
-                format!("since: {:?} is not a version of your checks, such as 0.1.0", card.front.since);
+            let message = format!("since: {:?} is not a version of your checks, such as 0.1.0", card.front.since);
             return Err(of_key("since", message));
         }
         category(&card.front.category).map_err(|why| of_key("category", why))?;
         let at = |message: String| MarkdownError { line: line(text, &message), ..fail(message) };
         let rule = Rule::parse(&expressed).map_err(at)?;
         let known = |other: &String| super::find(other).is_some();
-        if let Some(other) = card.front.explains.iter().chain(&card.front.before).find(|other| !known(other))
-        {
+        if let Some(other) = card.front.explains.iter().chain(&card.front.before).find(|other| !known(other)) {
             let near = crate::nearest::closest(other, super::all().map(|check| check.id));
             let perhaps = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            let message =
-                format!("explains and before take ids of checks, and no check has the id {other}{perhaps}");
+            let message = format!("explains and before take ids of checks, and no check has the id {other}{perhaps}");
             let line = text
                 .lines()
                 .take_while(|line| *line != "## What it finds")
@@ -135,8 +131,7 @@ fn uses() -> BTreeSet<Item> {
 
 /// The evidence behind the policy of ports.
 fn policy_uses() -> impl Iterator<Item = Item> {
-    let others =
-        [Kind::Pod, Kind::StatefulSet, Kind::DaemonSet, Kind::CronJob, Kind::CustomResourceDefinition];
+    let others = [Kind::Pod, Kind::StatefulSet, Kind::DaemonSet, Kind::CronJob, Kind::CustomResourceDefinition];
     others.into_iter().chain(POLICY_KINDS).map(Item::List)
 }
 
@@ -161,9 +156,7 @@ fn line(text: &str, message: &str) -> usize {
     } else {
         let is_name = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
         let named = format!("name: {}", rest.trim_start_matches('.'));
-        lines.find(|(_, line)| {
-            !rest.is_empty() && line.split_once(&named).is_some_and(|(_, after)| is_name(after))
-        })
+        lines.find(|(_, line)| !rest.is_empty() && line.split_once(&named).is_some_and(|(_, after)| is_name(after)))
     };
     found.map_or(at, |(at, _)| at) + 1
 }
@@ -192,10 +185,8 @@ fn category(word: &str) -> Result<(), String> {
     if super::find(word).is_some() {
         return Err(format!("category: {word} is the name of a check; choose another word"));
     }
-    let ours: BTreeSet<&str> = all()
-        .filter(|check| check.rule().is_none())
-        .map(|check| check.card().front.category.as_str())
-        .collect();
+    let ours: BTreeSet<&str> =
+        all().filter(|check| check.rule().is_none()).map(|check| check.card().front.category.as_str()).collect();
     let slip = |known: &&&str| strsim::osa_distance(word, known) <= 2 && word.len() > 3;
     match ours.iter().filter(|known| **known != word).find(slip) {
         Some(near) if !ours.contains(word) => {
@@ -206,8 +197,7 @@ fn category(word: &str) -> Result<(), String> {
 }
 
 fn is_id(id: &str) -> bool {
-    let is_part =
-        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    let is_part = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     id.split('-').all(is_part)
 }
 

@@ -90,14 +90,8 @@ impl Rule {
             Quoted::Made(_, expression) => Some(expression),
             Quoted::Field(_) => None,
         });
-        let mut all = self
-            .only_where
-            .iter()
-            .chain(variables)
-            .chain([&self.holds])
-            .chain(message)
-            .chain(evidence)
-            .chain(words);
+        let mut all =
+            self.only_where.iter().chain(variables).chain([&self.holds]).chain(message).chain(evidence).chain(words);
         all.any(|expression| expression.calls(function))
     }
 

@@ -150,8 +150,7 @@ fn is_field(name: &str) -> bool {
 
 /// The content of a bracket, and the rest after it: a key, an item by its number, or any item.
 fn bracketed(inner: &str) -> Option<(PathStep, &str)> {
-    let is_key =
-        |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
+    let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
     if let Some(quote @ ('\'' | '"')) = inner.chars().next() {
         let (key, after) = inner[1..].split_once(quote)?;
         return (!key.is_empty()).then_some((PathStep::Field(key.to_owned()), after.strip_prefix(']')?));

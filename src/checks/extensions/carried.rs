@@ -18,8 +18,7 @@ pub(in crate::checks) fn carried(ctx: &Context<'_>, extension: Extension, set: &
         Extension::Jaeger => Vec::new(),
     };
     let set: Vec<String> = set.iter().map(ToString::to_string).collect();
-    let is_set =
-        |path: &str| set.iter().any(|one| one.trim_start_matches('\'').starts_with(&format!("{path}=")));
+    let is_set = |path: &str| set.iter().any(|one| one.trim_start_matches('\'').starts_with(&format!("{path}=")));
     let values = values.into_iter().filter(|(path, _)| !is_set(path));
     values.map(|(path, value)| Arg::from(helm_set(path, &value))).collect()
 }

@@ -7,11 +7,7 @@ use crate::item::EXTENSION_LABEL;
 
 /// Reports namespaces with the label of an extension but no pod of it. `rows` are the failing rows of
 /// `linkerd check`. Reads `namespaces` and `deployments.apps`.
-pub(in crate::checks) fn judge(
-    ctx: &Context<'_>,
-    extension: Extension,
-    rows: &'static [&'static str],
-) -> Judgement {
+pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, rows: &'static [&'static str]) -> Judgement {
     let labelled = |n: &&Namespace| n.metadata.label(EXTENSION_LABEL) == Some(extension.name());
     let namespaces: Vec<&Namespace> = ctx.partial_list::<Namespace>()?.iter().filter(labelled).collect();
     if namespaces.is_empty() {
@@ -72,10 +68,7 @@ pub(in crate::checks) fn label_or_install(
     let remedy = remedy.run(
         StepKind::Annotation,
         format!("If you do not need {extension}, remove the label, or delete the namespace"),
-        kubectl()
-            .words("label namespace")
-            .operands(namespaces.iter().copied())
-            .arg(format!("{EXTENSION_LABEL}-")),
+        kubectl().words("label namespace").operands(namespaces.iter().copied()).arg(format!("{EXTENSION_LABEL}-")),
     );
     // The CLI installs an extension into a namespace of a fixed name.
     let home = format!("linkerd-{extension}");

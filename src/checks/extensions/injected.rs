@@ -46,11 +46,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed
             .evidence(Evidence::field(&object, "spec.containers", containers.join(", ")))
             .evidences(asked.map(|v| Evidence::field(&object, format!("metadata.annotations[{INJECT}]"), v)))
             .evidences(on_namespace.map(|value| {
-                Evidence::field(
-                    format!("Namespace {namespace}"),
-                    format!("metadata.annotations[{INJECT}]"),
-                    value,
-                )
+                Evidence::field(format!("Namespace {namespace}"), format!("metadata.annotations[{INJECT}]"), value)
             }))
             .fails_rows(rows.clone())
             .tie(Tie::Fact("injector-does-not-answer".to_owned()))
@@ -61,12 +57,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed
 }
 
 /// The steps that add proxies to pods: without the reason that the injector passes over them, a restart adds none.
-fn remedy(
-    ctx: &Context<'_>,
-    admission: &Admission<'_>,
-    (home, owner): (&Namespace, &Owner),
-    pods: &[&Pod],
-) -> Remedy {
+fn remedy(ctx: &Context<'_>, admission: &Admission<'_>, (home, owner): (&Namespace, &Owner), pods: &[&Pod]) -> Remedy {
     let namespace = home.metadata.name.as_str();
     let names = names(pods);
     let renewed = |remedy: Remedy| {
@@ -94,12 +85,14 @@ fn remedy(
             let act = format!("Remove the label {WEBHOOKS_LABEL}: disabled, with which the injector is not called");
             renewed(Remedy::new().command(act, label.arg(format!("{WEBHOOKS_LABEL}-"))))
         }
-        _ => renewed(Remedy::new().command(
-            "See that the injector is ready; while it does not answer, new pods start without a proxy too",
-            kubectl()
-                .namespace(&ctx.namespaces().control_plane)
-                .words("get pods -l linkerd.io/control-plane-component=proxy-injector"),
-        )),
+        _ => renewed(
+            Remedy::new().command(
+                "See that the injector is ready; while it does not answer, new pods start without a proxy too",
+                kubectl()
+                    .namespace(&ctx.namespaces().control_plane)
+                    .words("get pods -l linkerd.io/control-plane-component=proxy-injector"),
+            ),
+        ),
     }
 }
 

@@ -94,11 +94,7 @@ pub(super) fn runs(ctx: &Context<'_>, extension: Extension) -> Result<(), Unjudg
 }
 
 /// The pods among `pods` that belong to an extension by their label, in its namespace.
-pub(super) fn own<'a>(
-    pods: &'a [Pod],
-    namespace: &str,
-    extension: Extension,
-) -> impl Iterator<Item = &'a Pod> {
+pub(super) fn own<'a>(pods: &'a [Pod], namespace: &str, extension: Extension) -> impl Iterator<Item = &'a Pod> {
     let namespace = namespace.to_owned();
     pods.iter().filter(move |pod| {
         pod.metadata.namespace == namespace && pod.metadata.label(EXTENSION_LABEL) == Some(extension.name())

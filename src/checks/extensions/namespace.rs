@@ -29,10 +29,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, links: &
     let mut kind = "Deployments";
     if found.is_empty() {
         kind = "Links";
-        found = links
-            .iter()
-            .map(|link| (link.metadata.namespace.to_string(), link.metadata.name.clone()))
-            .collect();
+        found = links.iter().map(|link| (link.metadata.namespace.to_string(), link.metadata.name.clone())).collect();
     }
     let mut components: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (namespace, name) in &found {
@@ -53,12 +50,11 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, links: &
         let set = of.and_then(|of| of.metadata.label(EXTENSION_LABEL));
         // The label of an extension without Deployments there is superfluous.
         let is_used = |other: &&str| {
-            deployments.iter().any(|d| {
-                d.metadata.namespace == namespace && d.metadata.label(EXTENSION_LABEL) == Some(*other)
-            })
+            deployments
+                .iter()
+                .any(|d| d.metadata.namespace == namespace && d.metadata.label(EXTENSION_LABEL) == Some(*other))
         };
-        let home =
-            HomeWithoutLabel { extension, namespace, set, other: set.filter(is_used), elsewhere: &elsewhere };
+        let home = HomeWithoutLabel { extension, namespace, set, other: set.filter(is_used), elsewhere: &elsewhere };
         let listed = match kind {
             "Links" => "Links".to_owned(),
             _ => format!("{kind} in {namespace} with that label"),
@@ -76,8 +72,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, links: &
             }))
             .evidence(Evidence::other(listed, names.join(", ")))
             .evidences(unplaced.as_ref().map(|(pod, why)| {
-                let object =
-                    format!("Pod {namespace}/{} of Job {JOB}, which labels the namespace", pod.metadata.name);
+                let object = format!("Pod {namespace}/{} of Job {JOB}, which labels the namespace", pod.metadata.name);
                 Evidence::field(object, "status.conditions[PodScheduled]", why.as_str())
             }))
             .remedy(home.remedy(ctx, unplaced.as_ref().map(|(_, why)| why.as_str())))
@@ -173,9 +168,8 @@ fn placed(ctx: &Context<'_>, remedy: Remedy, extension: Extension, why: &str) ->
     match (takes, why.contains("taint")) {
         (true, true) => {
             let set = Arg::from(helm_set(&format!("{TOLERATIONS}[0].operator"), "Exists"));
-            let why = format!(
-                " with a toleration of all taints in {TOLERATIONS}, so that its Job labels the namespace"
-            );
+            let why =
+                format!(" with a toleration of all taints in {TOLERATIONS}, so that its Job labels the namespace");
             reinstall_with(ctx, remedy, extension, &why, &[set])
         }
         (true, false) => remedy.step(

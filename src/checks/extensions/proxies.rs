@@ -18,9 +18,8 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespac
     let pods = ctx.partial_list::<Pod>()?;
     let meshed = |namespace: &str| {
         let namespace = namespace.to_owned();
-        let of = move |pod: &&Pod| {
-            pod.metadata.namespace == namespace && pod.metadata.label(CONTROL_PLANE_NS).is_some()
-        };
+        let of =
+            move |pod: &&Pod| pod.metadata.namespace == namespace && pod.metadata.label(CONTROL_PLANE_NS).is_some();
         pods.iter().filter(of)
     };
     let mut findings: Vec<Finding> = Vec::new();
@@ -41,15 +40,16 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespac
                 "meshed pods of the extension are not running, or their proxy is not ready: requests to them fail or \
                  wait",
             );
-            spared(finding, ctx.are_starting(pods)).evidences(pods.iter().map(|pod| status(pod)))
-            .remedy(Remedy::new().command(
-                "Read the proxy's log",
-                kubectl()
-                    .namespace(&owner.namespace)
-                    .words("logs")
-                    .operand(&pods[0].metadata.name)
-                    .words("-c linkerd-proxy --tail 20"),
-            ))
+            spared(finding, ctx.are_starting(pods)).evidences(pods.iter().map(|pod| status(pod))).remedy(
+                Remedy::new().command(
+                    "Read the proxy's log",
+                    kubectl()
+                        .namespace(&owner.namespace)
+                        .words("logs")
+                        .operand(&pods[0].metadata.name)
+                        .words("-c linkerd-proxy --tail 20"),
+                ),
+            )
         }));
     }
     match in_force(ctx) {
@@ -64,15 +64,10 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespac
 
 /// The workloads whose proxies have another trust bundle. The certificate checks report the consequence and
 /// the remedy, but a row of `linkerd check` for the extension's proxies fails too, as a warning.
-fn stale<'a>(
-    ctx: &Context<'a>,
-    pods: impl Iterator<Item = &'a Pod>,
-    current: Option<&BundlePrint>,
-) -> Vec<Finding> {
+fn stale<'a>(ctx: &Context<'a>, pods: impl Iterator<Item = &'a Pod>, current: Option<&BundlePrint>) -> Vec<Finding> {
     let held = pods.filter_map(|pod| Some((written(pod)?.parse::<BundlePrint>().ok()?, pod)));
-    let other = held.filter(|(held, _)| {
-        !current.is_some_and(|current| held.same_text(current) || held.same_anchors(current))
-    });
+    let other =
+        held.filter(|(held, _)| !current.is_some_and(|current| held.same_text(current) || held.same_anchors(current)));
     let message = match current {
         Some(_) => {
             "proxies of the extension have outdated trust anchors; `data-plane-anchors-stale` describes \
@@ -117,17 +112,11 @@ fn stale<'a>(
 }
 
 fn none(ctx: &Context<'_>, extension: Extension, namespace: &str) -> Finding {
-    ctx.finding(
-        Subject::object("Namespace", "", namespace),
-        format!("no pod of the extension {extension} is meshed"),
-    )
-    .parameter("none")
-    .evidence(Evidence::other(
-        format!("Pods in {namespace}"),
-        format!("none has the label {CONTROL_PLANE_NS}"),
-    ))
-    .remedy(Remedy::new().command(
-        "List its pods, and check whether they have a proxy",
-        kubectl().namespace(namespace).words("get pods").option("-L", CONTROL_PLANE_NS),
-    ))
+    ctx.finding(Subject::object("Namespace", "", namespace), format!("no pod of the extension {extension} is meshed"))
+        .parameter("none")
+        .evidence(Evidence::other(format!("Pods in {namespace}"), format!("none has the label {CONTROL_PLANE_NS}")))
+        .remedy(Remedy::new().command(
+            "List its pods, and check whether they have a proxy",
+            kubectl().namespace(namespace).words("get pods").option("-L", CONTROL_PLANE_NS),
+        ))
 }

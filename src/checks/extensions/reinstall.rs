@@ -17,12 +17,7 @@ const TOOL: &str = "the tool and ";
 
 /// Adds the step that reinstalls an extension; `why` follows its name. Reads `deployments.apps`, if
 /// available.
-pub(in crate::checks) fn reinstall(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    extension: Extension,
-    why: &str,
-) -> Remedy {
+pub(in crate::checks) fn reinstall(ctx: &Context<'_>, remedy: Remedy, extension: Extension, why: &str) -> Remedy {
     reinstall_with(ctx, remedy, extension, why, &[])
 }
 
@@ -98,11 +93,7 @@ pub(in crate::checks) fn preview_text(extension: Extension) -> String {
 
 /// Adds the step that shows which settings the CLI would reset.
 fn compared(ctx: &Context<'_>, remedy: Remedy, extension: Extension, values: &[Arg]) -> Remedy {
-    remedy.run(
-        StepKind::Note,
-        preview_text(extension),
-        by_cli(ctx, extension, values, kubectl().words("diff -f -")),
-    )
+    remedy.run(StepKind::Note, preview_text(extension), by_cli(ctx, extension, values, kubectl().words("diff -f -")))
 }
 
 /// Adds the step that installs the extension with the CLI; `tool` names other tools.
@@ -168,9 +159,7 @@ fn by_cli(ctx: &Context<'_>, extension: Extension, values: &[Arg], into: Call) -
 fn by_helm(extension: Extension, release: Release<'_>, values: &[Arg]) -> Command {
     let (chart, version_of) = match extension {
         Extension::Viz => ("linkerd-edge/linkerd-viz", "s/^ *chart: linkerd-viz-//p"),
-        Extension::Multicluster => {
-            ("linkerd-edge/linkerd-multicluster", "s/^ *chart: linkerd-multicluster-//p")
-        }
+        Extension::Multicluster => ("linkerd-edge/linkerd-multicluster", "s/^ *chart: linkerd-multicluster-//p"),
         Extension::Jaeger => ("linkerd-edge/linkerd-jaeger", "s/^ *chart: linkerd-jaeger-//p"),
     };
     let upgrade = helm()

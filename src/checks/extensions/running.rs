@@ -18,8 +18,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, componen
     let namespace = installed_in(ctx, extension)?;
     let namespace = namespace.metadata.name.as_str();
     let mut findings = missing(ctx, (pods, namespace), extension, components)?;
-    let over =
-        own(pods, namespace, extension).filter(|pod| unhealthy(pod).is_none() && counts_as_unwell(pod));
+    let over = own(pods, namespace, extension).filter(|pod| unhealthy(pod).is_none() && counts_as_unwell(pod));
     let over = by_owner(ctx, over.map(|pod| ((), pod)));
     findings.extend(over.iter().map(|((owner, ()), pods)| evicted(ctx, extension, owner, pods)));
     findings.extend(failing_pods(ctx, extension, own(pods, namespace, extension)));
@@ -72,10 +71,7 @@ fn missing(
         );
         spared(finding, installing)
             .parameter("no-pods")
-            .evidence(Evidence::other(
-                format!("Pods in {namespace} with linkerd.io/extension={extension}"),
-                seen,
-            ))
+            .evidence(Evidence::other(format!("Pods in {namespace} with linkerd.io/extension={extension}"), seen))
             .remedy(brought_back(ctx, extension, namespace, component))
     });
     Ok(findings.collect())
@@ -84,13 +80,11 @@ fn missing(
 /// The steps that bring back the pods of a component: its Deployment is scaled to zero, or is missing.
 fn brought_back(ctx: &Context<'_>, extension: Extension, namespace: &str, component: &str) -> Remedy {
     let all = ctx.optional_list::<Deployment>();
-    let labelled =
-        |one: &&Workload| COMPONENT.iter().any(|label| one.metadata.label(label) == Some(component));
+    let labelled = |one: &&Workload| COMPONENT.iter().any(|label| one.metadata.label(label) == Some(component));
     let own = all.iter().filter(|one| one.metadata.namespace == namespace).find(labelled);
     if let Some(zero) = own.filter(|one| one.spec.replicas == Some(0)) {
         let scale = kubectl().namespace(namespace).words("scale deployment").operand(&zero.metadata.name);
-        return Remedy::new()
-            .command("Scale its Deployment up again: it has 0 replicas", scale.words("--replicas=1"));
+        return Remedy::new().command("Scale its Deployment up again: it has 0 replicas", scale.words("--replicas=1"));
     }
     let look = Remedy::new().command(
         "Check whether its Deployment exists, and how many replicas it has",
@@ -112,10 +106,7 @@ fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&
     let namespaced = || kubectl().namespace(&owner.namespace);
     let Some(status) = pods.iter().find_map(|pod| crashed(pod)) else {
         return finding.remedy(
-            Remedy::new().command(
-                "Find out why the pod is not ready",
-                namespaced().words("describe pod").operand(pod),
-            ),
+            Remedy::new().command("Find out why the pod is not ready", namespaced().words("describe pod").operand(pod)),
         );
     };
     let container = status.name.as_str();
@@ -125,10 +116,9 @@ fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&
         true => Remedy::new().step(
             StepKind::ChartValue,
             match extension {
-                Extension::Viz => format!(
-                    "Raise the memory limit of {container} in the values of viz: {}",
-                    limit(container)
-                ),
+                Extension::Viz => {
+                    format!("Raise the memory limit of {container} in the values of viz: {}", limit(container))
+                }
                 _ => format!("Raise the memory limit of {container} in the values of {extension}"),
             },
         ),

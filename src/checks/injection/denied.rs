@@ -35,8 +35,7 @@ pub(super) fn is_meant(said: &str, template: &PodSpec) -> bool {
 /// Whether the answer names a container by a place that the template does not have, or for resources that the
 /// template's container at this place has. The injector adds the proxy as the first or the last container.
 fn is_of_added_container(said: &str, template: &PodSpec) -> bool {
-    let place =
-        said.split("/containers/").nth(1).and_then(|rest| rest.split('/').next()?.parse::<usize>().ok());
+    let place = said.split("/containers/").nth(1).and_then(|rest| rest.split('/').next()?.parse::<usize>().ok());
     let Some(place) = place.filter(|_| !template.containers.is_empty()) else { return false };
     let Some(container) = template.containers.iter().nth(place) else { return true };
     let has_all = container.resources.as_ref().is_some_and(|own| {
@@ -47,8 +46,7 @@ fn is_of_added_container(said: &str, template: &PodSpec) -> bool {
 
 /// Whether the answer is about images rather than rights. All of Linkerd's containers use the same registry.
 fn is_of_images(said: &str) -> bool {
-    let names_image =
-        said.contains(IMAGE) || said.contains("/image") || said.to_lowercase().contains("registr");
+    let names_image = said.contains(IMAGE) || said.contains("/image") || said.to_lowercase().contains("registr");
     names_image && !said.contains(CAPABILITY) && !said.contains("rivilege")
 }
 
@@ -68,10 +66,7 @@ fn allow_images() -> Remedy {
             StepKind::ChartValue,
             "Or copy them to an allowed registry, and set proxy.image.name and proxyInit.image.name",
         )
-        .step(
-            StepKind::Annotation,
-            format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),
-        )
+        .step(StepKind::Annotation, format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"))
 }
 
 /// The steps that allow such pods.
@@ -82,9 +77,8 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
     if let Some((path, value)) = set_privileges(ctx).filter(|_| said.contains("rivilege")) {
         let act = format!("Reset {path}, with which linkerd-init requests more privileges than by default");
         let options = Options::none().set(path, value);
-        return upgrade::with_values(ctx, Remedy::new(), &act, options).note(
-            "If the value is needed, exempt linkerd-init from the policy engine's rule that the answer names",
-        );
+        return upgrade::with_values(ctx, Remedy::new(), &act, options)
+            .note("If the value is needed, exempt linkerd-init from the policy engine's rule that the answer names");
     }
     if is_of_images(said) {
         return allow_images();
@@ -102,20 +96,18 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
     let is_of_rights = said.contains(CAPABILITY)
         || said.contains("rivilege")
         || (!is_of_resources && (said.contains(INIT_CONTAINER) || said.contains("/initContainers/")));
-    let remedy = remedy.note(
-        match (is_of_rights, is_of_resources) {
-            (true, _) => {
-                "Exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer \
+    let remedy = remedy.note(match (is_of_rights, is_of_resources) {
+        (true, _) => {
+            "Exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer \
                  names. linkerd-init requests NET_ADMIN and NET_RAW, linkerd-proxy requests nothing"
-            }
-            (false, true) => {
-                "Or exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer names"
-            }
-            (false, false) => {
-                "Exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer names"
-            }
-        },
-    );
+        }
+        (false, true) => {
+            "Or exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer names"
+        }
+        (false, false) => {
+            "Exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer names"
+        }
+    });
     let remedy = if said.contains("rivilege") {
         remedy.step(
             StepKind::ChartValue,
@@ -135,10 +127,8 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
         ),
         false => remedy,
     };
-    remedy.step(
-        StepKind::Annotation,
-        format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),
-    )
+    remedy
+        .step(StepKind::Annotation, format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"))
 }
 
 /// The step that allows pods with a PriorityClass in a namespace. Some platforms allow system-cluster-critical and
@@ -146,9 +136,7 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
 pub(in crate::checks) fn allow_priority(remedy: Remedy, namespace: &str) -> Remedy {
     remedy.command(
         "Create a quota for pods with a PriorityClass: the API server allows this class only in namespaces with one",
-        kubectl()
-            .namespace(namespace)
-            .words("create quota critical-pods --hard=pods=1000 --scopes=PriorityClass"),
+        kubectl().namespace(namespace).words("create quota critical-pods --hard=pods=1000 --scopes=PriorityClass"),
     )
 }
 
@@ -156,13 +144,9 @@ pub(in crate::checks) fn allow_priority(remedy: Remedy, namespace: &str) -> Reme
 /// privilege escalation.
 fn set_privileges(ctx: &Context<'_>) -> Option<(&'static str, &'static str)> {
     let values = ctx.values_for_steps()?;
-    let is_on =
-        |path: &str| values.bool(path) == Some(true) || values.number(path).is_some_and(|set| set > 0);
-    let all = [
-        ("proxyInit.runAsRoot", "false"),
-        ("proxyInit.privileged", "false"),
-        ("proxyInit.closeWaitTimeoutSecs", "0"),
-    ];
+    let is_on = |path: &str| values.bool(path) == Some(true) || values.number(path).is_some_and(|set| set > 0);
+    let all =
+        [("proxyInit.runAsRoot", "false"), ("proxyInit.privileged", "false"), ("proxyInit.closeWaitTimeoutSecs", "0")];
     all.into_iter().find(|(path, _)| is_on(path))
 }
 

@@ -7,9 +7,7 @@ use crate::checks::prelude::*;
 use crate::checks::serving::component_missing;
 use crate::checks::words::some;
 use crate::item::EXTENSION_LABEL;
-use crate::objects::{
-    EndpointSlice, MutatingWebhookConfiguration, ServiceReference, Webhook, WebhookConfiguration,
-};
+use crate::objects::{EndpointSlice, MutatingWebhookConfiguration, ServiceReference, Webhook, WebhookConfiguration};
 
 /// The injectors of extensions: the Service and Deployment of each, its name in messages, the effect on pods, and
 /// the value of its chart with the failurePolicy.
@@ -42,15 +40,14 @@ struct Required<'a> {
 
 fn required(configuration: &WebhookConfiguration) -> impl Iterator<Item = Required<'_>> {
     let webhooks = configuration.webhooks.iter().enumerate();
-    webhooks
-        .filter(|(_, webhook)| webhook.failure_policy != "Ignore" && webhook.is_called_for_pods())
-        .filter_map(|(at, webhook)| {
+    webhooks.filter(|(_, webhook)| webhook.failure_policy != "Ignore" && webhook.is_called_for_pods()).filter_map(
+        |(at, webhook)| {
             let service = webhook.client_config.service.as_ref()?;
             let is_known = INJECTORS.iter().any(|(name, ..)| *name == service.name)
-                && (configuration.metadata.label(EXTENSION_LABEL).is_some()
-                    || webhook.name.ends_with(".linkerd.io"));
+                && (configuration.metadata.label(EXTENSION_LABEL).is_some() || webhook.name.ends_with(".linkerd.io"));
             is_known.then_some(Required { configuration, at, webhook, service })
-        })
+        },
+    )
 }
 
 impl Required<'_> {
@@ -76,9 +73,11 @@ impl Required<'_> {
             many => format!("{many} endpoints, none of them ready"),
         };
         let policy = &self.webhook.failure_policy;
-        let by_labels = self.webhook.object_selector.as_ref().is_some_and(|selector| {
-            !selector.match_labels.is_empty() || !selector.match_expressions.is_empty()
-        });
+        let by_labels = self
+            .webhook
+            .object_selector
+            .as_ref()
+            .is_some_and(|selector| !selector.match_labels.is_empty() || !selector.match_expressions.is_empty());
         let pods = if by_labels { "no pod with the labels of its objectSelector" } else { "no pod" };
         let finding = ctx
             .finding(
@@ -111,9 +110,8 @@ impl Required<'_> {
     /// The namespaces that the webhook selects.
     fn selected(&self, ctx: &Context<'_>) -> Option<Evidence> {
         let selector = self.webhook.namespace_selector.as_ref();
-        let selects = |namespace: &&Namespace| {
-            selector.is_none_or(|selector| selector.matches(&namespace.metadata.labels))
-        };
+        let selects =
+            |namespace: &&Namespace| selector.is_none_or(|selector| selector.matches(&namespace.metadata.labels));
         let all: Vec<&str> = ctx
             .optional_list::<Namespace>()
             .iter()
@@ -128,9 +126,7 @@ impl Required<'_> {
         let path = format!("/webhooks/{}/failurePolicy", self.at);
         let operation = json!([{"op": "add", "path": path, "value": "Ignore"}]);
         let remedy = Remedy::new().command(
-            format!(
-                "Set failurePolicy Ignore, so that pods start: until a restart after the repair, they {lack}"
-            ),
+            format!("Set failurePolicy Ignore, so that pods start: until a restart after the repair, they {lack}"),
             kubectl()
                 .words("patch mutatingwebhookconfiguration")
                 .operand(&self.configuration.metadata.name)
@@ -140,32 +136,22 @@ impl Required<'_> {
         let remedy = match deployment {
             Some(deployment) if deployment.spec.replicas == Some(0) => remedy.command(
                 "Scale its Deployment up",
-                kubectl()
-                    .namespace(namespace)
-                    .words("scale --replicas 1")
-                    .operand(format!("deployment/{name}")),
+                kubectl().namespace(namespace).words("scale --replicas 1").operand(format!("deployment/{name}")),
             ),
             _ => remedy.command(
                 "Find out why none of its pods is ready",
-                kubectl()
-                    .namespace(namespace)
-                    .words("describe deployment,pods -l")
-                    .arg(format!("component={name}")),
+                kubectl().namespace(namespace).words("describe deployment,pods -l").arg(format!("component={name}")),
             ),
         };
         remedy.step(
             StepKind::ChartValue,
-            format!(
-                "Set {value}: Ignore in the values of the chart too, or the next upgrade sets Fail again"
-            ),
+            format!("Set {value}: Ignore in the values of the chart too, or the next upgrade sets Fail again"),
         )
     }
 }
 
 /// The pods of an injector.
 fn own<'a>(ctx: &Context<'a>, namespace: &str, component: &str) -> Vec<&'a Pod> {
-    let is_own = |pod: &&Pod| {
-        pod.metadata.namespace == namespace && pod.metadata.label("component") == Some(component)
-    };
+    let is_own = |pod: &&Pod| pod.metadata.namespace == namespace && pod.metadata.label("component") == Some(component);
     ctx.optional_list::<Pod>().iter().filter(is_own).collect()
 }

@@ -20,8 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if pod.spec.container(INIT_CONTAINER).is_none() || pod.metadata.deletion_timestamp.is_some() {
             continue;
         }
-        let Some(scheduled) = pod.condition("PodScheduled").filter(|condition| condition.status == "False")
-        else {
+        let Some(scheduled) = pod.condition("PodScheduled").filter(|condition| condition.status == "False") else {
             continue;
         };
         let object = pod.described();

@@ -65,11 +65,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, hooks: &Hooks, pods: &[&Pod]) -> Fi
     let quoted = pods.iter().take(QUOTED).flat_map(|pod| {
         let object = pod.described();
         hooks.iter().map(move |(command, container)| {
-            Evidence::field(
-                &object,
-                format!("metadata.annotations[{command}]"),
-                format!("set, and no {container}"),
-            )
+            Evidence::field(&object, format!("metadata.annotations[{command}]"), format!("set, and no {container}"))
         })
     });
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();

@@ -28,10 +28,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>();
     let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let values = config.and_then(ConfigMap::chart_values);
-    let projects = values
-        .as_ref()
-        .and_then(|values| values.bool("identity.serviceAccountTokenProjection"))
-        .unwrap_or(true);
+    let projects =
+        values.as_ref().and_then(|values| values.bool("identity.serviceAccountTokenProjection")).unwrap_or(true);
     if !projects {
         return Err(Unjudged::not_applicable("the control plane was installed without projected tokens"));
     }
@@ -65,8 +63,7 @@ fn fault(pod: &Pod) -> Option<TokenFault> {
         Some(_) => {
             let mounts = &proxy.volume_mounts;
             // A container without any mount comes from an incomplete dump.
-            (mounts.some && !mounts.named.iter().any(|mount| mount == TOKEN_VOLUME))
-                .then_some(TokenFault::NotMounted)
+            (mounts.some && !mounts.named.iter().any(|mount| mount == TOKEN_VOLUME)).then_some(TokenFault::NotMounted)
         }
     }
 }
@@ -90,8 +87,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: TokenFault, pods: &[&Pod]) -
             Evidence::field(&object, "spec.volumes", format!("{TOKEN_VOLUME} is missing"))
         }
     };
-    let ready =
-        pods.iter().all(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready));
+    let ready = pods.iter().all(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready));
     let message = match fault {
         TokenFault::NoVolume | TokenFault::NotMounted => {
             "the proxy lacks its identity token, so it gets no certificate. Another webhook or an operator \
@@ -108,11 +104,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: TokenFault, pods: &[&Pod]) -
         kubectl().words("get mutatingwebhookconfigurations"),
     );
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, CREATED_ONLY));
-    let finding = ctx
-        .finding(owner.subject(names), message)
-        .of_several(of_proxies(message))
-        .evidence(evidence)
-        .remedy(remedy);
+    let finding =
+        ctx.finding(owner.subject(names), message).of_several(of_proxies(message)).evidence(evidence).remedy(remedy);
     match ready {
         true => finding.severity(Severity::Warning).likely(),
         false => finding,

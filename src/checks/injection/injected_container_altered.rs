@@ -65,10 +65,7 @@ fn altered(pod: &Pod) -> Vec<(&'static str, Evidence)> {
             }
             // Manifests written by hand leave out the arguments too.
             None if !init.args.is_empty() => {
-                found.push((
-                    "capabilities",
-                    Evidence::field(object(), path, "missing, and with it NET_ADMIN"),
-                ));
+                found.push(("capabilities", Evidence::field(object(), path, "missing, and with it NET_ADMIN")));
             }
             None => {}
         }
@@ -81,12 +78,7 @@ fn altered(pod: &Pod) -> Vec<(&'static str, Evidence)> {
     found
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    group: &[(&Pod, Vec<Evidence>)],
-    others: &OtherWebhooks,
-) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, group: &[(&Pod, Vec<Evidence>)], others: &OtherWebhooks) -> Finding {
     let names: Vec<String> = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     let mut remedy = Remedy::new().note(
         "Exclude the containers linkerd-init and linkerd-proxy and Linkerd's volumes in the webhook or \

@@ -21,10 +21,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             && ctx.judges(maker.namespace())
             && rules.is_meshed(maker)
     });
-    let findings = long.map(|maker| {
-        let (kind, name) = (maker.owner.kind.to_ascii_lowercase(), maker.owner.name.as_str());
-        let label = format!("metadata.labels[linkerd.io/proxy-{kind}]");
-        ctx.finding(
+    let findings =
+        long.map(|maker| {
+            let (kind, name) = (maker.owner.kind.to_ascii_lowercase(), maker.owner.name.as_str());
+            let label = format!("metadata.labels[linkerd.io/proxy-{kind}]");
+            ctx.finding(
             maker.subject(),
             "the injector adds the name of the workload to its pods as a label, and the name is too long for one: the \
              API server rejects every pod",
@@ -33,6 +34,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(Remedy::new().note(
             "Create the workload again with a name of at most 63 characters; no annotation changes this label",
         ))
-    });
+        });
     Ok(findings.collect())
 }

@@ -20,9 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable(format!("no Secret {SECRET} exists to compare with")));
     };
     let Some(service) = &webhook.client_config.service else {
-        return Err(Unjudged::not_applicable(
-            "the injector's webhook calls a URL, not a Service of this cluster",
-        ));
+        return Err(Unjudged::not_applicable("the injector's webhook calls a URL, not a Service of this cluster"));
     };
     if serving::is_misdirected(ctx, service, SERVICE) {
         return Err(Unjudged::not_applicable("the Service that the injector's webhook calls does not exist"));
@@ -46,9 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the injector's webhook has no caBundle, so the API server does not trust its certificate"
         }
         Some(Refusal::NoCertificate) => "the caBundle of the injector's webhook holds no certificate",
-        Some(Refusal::NotTrusted) => {
-            "the injector's certificate does not chain to the caBundle of its webhook"
-        }
+        Some(Refusal::NotTrusted) => "the injector's certificate does not chain to the caBundle of its webhook",
     };
     let effect = match webhook.failure_policy.as_str() {
         "Ignore" => "new pods start without a proxy",

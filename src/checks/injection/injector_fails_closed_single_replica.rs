@@ -39,13 +39,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if found.wanted() == 1 {
         let message = "the injector has a single replica and its webhook has failurePolicy Fail. While that \
             pod is down, no pod starts in any namespace that the webhook covers";
-        findings.push(
-            base(ctx, &found, message).evidence(replicas(&found)).evidence(of_webhook).remedy(remedy(
-                ctx,
-                "the injector",
-                UNMESHED,
-            )),
-        );
+        findings.push(base(ctx, &found, message).evidence(replicas(&found)).evidence(of_webhook).remedy(remedy(
+            ctx,
+            "the injector",
+            UNMESHED,
+        )));
     } else if let Some(node) = one_node(ctx, namespace) {
         let message = "all replicas of the injector run on one node and its webhook has failurePolicy Fail. \
             While that node is down or drained, no pod starts in any namespace that the webhook covers";
@@ -140,9 +138,8 @@ fn remedy(ctx: &Context<'_>, component: &str, allowed: &str) -> Remedy {
             step(step(remedy, &unmeshed, ignore()), &replicas, Options::none().ha())
         }
         _ => {
-            let replicas = format!(
-                "Run {component} with three replicas on different nodes (the chart's values-ha.yaml)"
-            );
+            let replicas =
+                format!("Run {component} with three replicas on different nodes (the chart's values-ha.yaml)");
             let unmeshed = format!("Or let {allowed}");
             step(step(remedy, &replicas, Options::none().ha()), &unmeshed, ignore())
         }

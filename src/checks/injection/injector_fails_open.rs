@@ -58,11 +58,9 @@ fn finding(
     let ready = ready(&downtime, victims).filter(|_| windows.is_empty());
     let siblings = meshed_siblings(ctx, victims);
     let mut asked = victims.iter().zip(&siblings);
-    let asked_at_creation =
-        asked.all(|(victim, sibling)| victim.asked == RequestTime::AtCreation || sibling.is_some());
+    let asked_at_creation = asked.all(|(victim, sibling)| victim.asked == RequestTime::AtCreation || sibling.is_some());
     let is_one = victims.len() == 1;
-    let (pods, they) =
-        if is_one { ("The pod runs", "the pod was") } else { ("The pods run", "the pods were") };
+    let (pods, they) = if is_one { ("The pod runs", "the pod was") } else { ("The pods run", "the pods were") };
     // The injector is like any other pod that the API server calls.
     let egress = egress_is_down(ctx).filter(|_| !victims.is_empty() && windows.is_empty());
     let cause = match (&egress, ready) {
@@ -71,11 +69,9 @@ fn finding(
         (None, None) => "the injector was down",
     };
     let message = match (victims.is_empty(), windows.is_empty()) {
-        (true, _) => {
-            "The injector's webhook has failurePolicy Ignore. If the injector is down, new pods start \
+        (true, _) => "The injector's webhook has failurePolicy Ignore. If the injector is down, new pods start \
              unmeshed, without any error"
-                .to_owned()
-        }
+            .to_owned(),
         (false, true) if siblings.iter().all(Option::is_some) => format!(
             "{pods} without the requested proxy, although another pod of the workload has it. Most likely \
              {cause} when {they} created (failurePolicy Ignore)"
@@ -99,9 +95,7 @@ fn finding(
         .severity(Severity::Info)
         .evidences(victims.iter().take(QUOTED).map(unmeshed_pod))
         .evidence(policy)
-        .evidences(
-            victims.iter().zip(&siblings).filter_map(|(victim, sibling)| compared(victim.pod, (*sibling)?)),
-        )
+        .evidences(victims.iter().zip(&siblings).filter_map(|(victim, sibling)| compared(victim.pod, (*sibling)?)))
         .evidences(windows.iter().chain(ready).chain(&egress).cloned())
         .timeline(timeline(ctx, victims))
         .remedy(match egress {
@@ -111,7 +105,7 @@ fn finding(
                 .unwrap_or_else(|| remedy(ctx, victims, windows.is_empty())),
         });
     let finding = match victims.is_empty() {
-        true => finding.fact("failurePolicy Ignore (the default)"),
+        true => finding.fact("while the injector is down, pods start without a proxy (the default)"),
         false => finding,
     };
     let finding = finding.observed_if(victims.is_empty() || !windows.is_empty());
@@ -138,9 +132,7 @@ fn meshed_siblings<'a>(ctx: &Context<'a>, victims: &[Unmeshed<'_>]) -> Vec<Optio
     let created = |pod: &Pod| pod.metadata.creation_timestamp.get();
     let wanted: BTreeSet<_> = victims.iter().filter_map(|victim| owner_of(victim.pod)).collect();
     let mut meshed: BTreeMap<_, Vec<&'a Pod>> = BTreeMap::new();
-    for pod in
-        ctx.optional_list::<Pod>().iter().filter(|pod| !wanted.is_empty() && pod.spec.proxy().is_some())
-    {
+    for pod in ctx.optional_list::<Pod>().iter().filter(|pod| !wanted.is_empty() && pod.spec.proxy().is_some()) {
         if let Some(owner) = owner_of(pod).filter(|owner| wanted.contains(owner)) {
             meshed.entry(owner).or_default().push(pod);
         }
@@ -156,8 +148,7 @@ fn meshed_siblings<'a>(ctx: &Context<'a>, victims: &[Unmeshed<'_>]) -> Vec<Optio
 /// The creation times of a pod without a proxy and of its sibling with one.
 fn compared(pod: &Pod, sibling: &Pod) -> Option<Evidence> {
     let at = |pod: &Pod| pod.metadata.creation_timestamp.get();
-    let text =
-        format!("{}, without a proxy; {}, with a proxy: {}", at(pod)?, sibling.metadata.name, at(sibling)?);
+    let text = format!("{}, without a proxy; {}, with a proxy: {}", at(pod)?, sibling.metadata.name, at(sibling)?);
     Some(Evidence::field(pod.described(), "metadata.creationTimestamp", text))
 }
 
@@ -181,8 +172,7 @@ fn timeline(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Moment> {
         meta.namespace == *namespace && meta.label(COMPONENT) == Some("proxy-injector")
     };
     let pods: Vec<&Pod> = ctx.optional_list::<Pod>().iter().filter(own).collect();
-    let mut moments =
-        moments::pods_created(victims.iter().map(|victim| victim.pod), "created without a proxy");
+    let mut moments = moments::pods_created(victims.iter().map(|victim| victim.pod), "created without a proxy");
     moments.extend(moments::rollouts(&pods, ctx.optional_list::<ReplicaSet>()));
     for pod in &pods {
         moments.extend(moments::of_pod(pod, "injector created", |container| container == "proxy-injector"));
@@ -204,9 +194,7 @@ fn downtime(ctx: &Context<'_>) -> Downtime {
     let injector = deployments.iter().find(|component| component.name == "proxy-injector");
     let pods = ctx.optional_list::<Pod>().iter().filter(|pod| {
         let meta = &pod.metadata;
-        meta.namespace == *namespace
-            && meta.label(COMPONENT) == Some("proxy-injector")
-            && super::unmeshed::counts(pod)
+        meta.namespace == *namespace && meta.label(COMPONENT) == Some("proxy-injector") && super::unmeshed::counts(pod)
     });
     Downtime::new(
         pods,
@@ -254,8 +242,7 @@ fn not_ready(downtime: &Downtime, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     };
     let created = first.metadata.creation_timestamp.get().map(|at| at.to_string()).unwrap_or_default();
     let more = if inside.len() > 1 { format!(", first of {} pods", inside.len()) } else { String::new() };
-    let line =
-        Evidence::field(first.described(), "metadata.creationTimestamp", format!("{created}{more}{outside}"));
+    let line = Evidence::field(first.described(), "metadata.creationTimestamp", format!("{created}{more}{outside}"));
     std::iter::once(line).chain(seen.into_iter().cloned()).collect()
 }
 

@@ -146,8 +146,7 @@ fn finding(
     };
     let mut subjects = subjects.into_iter();
     let subject = subjects.next().unwrap_or_else(|| first.maker.subject());
-    let names =
-        passed.iter().map(|passed| format!("{} {}", passed.maker.owner.kind, passed.maker.owner.name));
+    let names = passed.iter().map(|passed| format!("{} {}", passed.maker.owner.kind, passed.maker.owner.name));
     let object = configuration.map_or_else(
         || "MutatingWebhookConfiguration of a default install".to_owned(),
         |configuration| format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
@@ -161,9 +160,8 @@ fn finding(
             "Pods without a proxy after a restart",
         ),
     };
-    let message = format!(
-        "Injection is requested, but the {which} of the injector's webhook exclude the pods. {effect}"
-    );
+    let message =
+        format!("Injection is requested, but the {which} of the injector's webhook exclude the pods. {effect}");
     let finding = ctx.finding(subject, message).parameter(clause.to_string());
     let finding = if is_running { finding.parameter("running") } else { finding };
     let finding = finding
@@ -192,9 +190,7 @@ fn labels(first: &PassedOver<'_>, clause: &Clause) -> Option<Evidence> {
         Clause::Of { operator, values, .. } if operator == "NotIn" && values.len() == 1 => values[0].clone(),
         Clause::Of { operator, .. } if operator == "DoesNotExist" => "set".to_owned(),
         Clause::Of { operator, .. } if operator == "Exists" => "not set".to_owned(),
-        Clause::Of { .. } | Clause::OfDefaultInstall | Clause::Condition { .. } => {
-            "does not match".to_owned()
-        }
+        Clause::Of { .. } | Clause::OfDefaultInstall | Clause::Condition { .. } => "does not match".to_owned(),
     };
     Some(Evidence::field(format!("Namespace {}", first.maker.namespace()), path, said))
 }
@@ -226,12 +222,11 @@ fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedO
         // Kubernetes sets this label; users do not.
         Clause::Of { key, .. } if key == "kubernetes.io/metadata.name" => by_values(remedy),
         Clause::OfDefaultInstall => by_values(remedy),
-        Clause::Of { key, operator, .. } if matches!(operator.as_str(), "NotIn" | "DoesNotExist") => remedy
-            .run(
-                StepKind::Annotation,
-                "Remove the label that excludes the namespace",
-                label().arg(format!("{key}-")),
-            ),
+        Clause::Of { key, operator, .. } if matches!(operator.as_str(), "NotIn" | "DoesNotExist") => remedy.run(
+            StepKind::Annotation,
+            "Remove the label that excludes the namespace",
+            label().arg(format!("{key}-")),
+        ),
         Clause::Of { key, values, .. } => match values.first() {
             Some(value) => remedy.run(
                 StepKind::Annotation,
@@ -262,8 +257,7 @@ fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedO
 pub(super) fn restart(ctx: &Context<'_>, remedy: &mut Remedy, passed: &[PassedOver<'_>]) {
     let mut steps: Vec<crate::finding::Step> = Vec::new();
     for passed in passed.iter().take(RESTARTED) {
-        let step =
-            renew(ctx, &passed.maker.owner, &pods_of(ctx, &passed.maker.owner), Needs::NewPods, CREATED_ONLY);
+        let step = renew(ctx, &passed.maker.owner, &pods_of(ctx, &passed.maker.owner), Needs::NewPods, CREATED_ONLY);
         match steps.iter_mut().find(|held| held.text == step.text) {
             None => steps.push(step),
             Some(crate::finding::Step { command: Some(held), .. }) => held.join(&step.command),
@@ -279,8 +273,9 @@ fn pods_of(ctx: &Context<'_>, owner: &Owner) -> Vec<String> {
         return Vec::new();
     }
     let owners = ctx.owners();
-    let own = ctx.optional_list::<Pod>().iter().filter(|pod| {
-        pod.metadata.namespace == owner.namespace && !pod.is_finished() && owners.owner(pod) == *owner
-    });
+    let own = ctx
+        .optional_list::<Pod>()
+        .iter()
+        .filter(|pod| pod.metadata.namespace == owner.namespace && !pod.is_finished() && owners.owner(pod) == *owner);
     own.map(|pod| pod.metadata.name.clone()).collect()
 }

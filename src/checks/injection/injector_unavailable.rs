@@ -18,9 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };
     let Some(service) = &webhook.client_config.service else {
-        return Err(Unjudged::not_applicable(
-            "the injector's webhook calls a URL, not a Service of this cluster",
-        ));
+        return Err(Unjudged::not_applicable("the injector's webhook calls a URL, not a Service of this cluster"));
     };
     let (namespace, name) = (service.namespace.as_str(), service.name.as_str());
     let endpoints = || {
@@ -67,9 +65,7 @@ fn finding(
          is ready start unmeshed, or cannot start"
             .to_owned()
     } else if fails_open {
-        format!(
-            "{state}. Its webhook has failurePolicy Ignore, so every pod that is created now starts unmeshed"
-        )
+        format!("{state}. Its webhook has failurePolicy Ignore, so every pod that is created now starts unmeshed")
     } else {
         format!(
             "{state}. Its webhook has failurePolicy Fail, so no pod and no Service can be created in the namespaces \
@@ -122,17 +118,15 @@ fn serves(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> bool {
 /// The injector's pods.
 fn injectors<'a>(ctx: &Context<'a>) -> Vec<&'a Pod> {
     let namespace = &ctx.namespaces().control_plane;
-    let own = |pod: &&Pod| {
-        pod.metadata.namespace == *namespace && pod.metadata.label(COMPONENT) == Some("proxy-injector")
-    };
+    let own =
+        |pod: &&Pod| pod.metadata.namespace == *namespace && pod.metadata.label(COMPONENT) == Some("proxy-injector");
     ctx.optional_list::<Pod>().iter().filter(own).collect()
 }
 
 /// The rollouts and lifetimes of the injector's pods, and the time since when none is ready.
 fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> {
     let pods = injectors(ctx);
-    let lives =
-        pods.iter().flat_map(|pod| moments::of_pod(pod, "injector created", |name| name == "proxy-injector"));
+    let lives = pods.iter().flat_map(|pod| moments::of_pod(pod, "injector created", |name| name == "proxy-injector"));
     let since = injector.and_then(|injector| {
         let meta = &injector.deployment.metadata;
         Moment::new(
@@ -175,9 +169,7 @@ fn remedy(
         }
         _ => Remedy::new().command(
             "Check why the injector's pods are not ready",
-            kubectl()
-                .namespace(namespace)
-                .words("describe pods -l linkerd.io/control-plane-component=proxy-injector"),
+            kubectl().namespace(namespace).words("describe pods -l linkerd.io/control-plane-component=proxy-injector"),
         ),
     };
     if webhook.failure_policy == "Ignore" {

@@ -115,12 +115,7 @@ fn adds_nodes(workload: &Workload) -> bool {
     label.is_some_and(|name| NODES.contains(&name)) || NODES.contains(&workload.metadata.name.as_str())
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    configuration: &WebhookConfiguration,
-    namespace: &Namespace,
-    message: &str,
-) -> Finding {
+fn finding(ctx: &Context<'_>, configuration: &WebhookConfiguration, namespace: &Namespace, message: &str) -> Finding {
     let name = namespace.metadata.name.as_str();
     let remedy = Remedy::new().run(
         StepKind::Annotation,

@@ -70,8 +70,7 @@ pub(super) fn predicted<'a>(
 ) -> Vec<Finding> {
     let mut found: BTreeMap<(&str, &str, LimitFault), Affected<'_>> = BTreeMap::new();
     for (namespace, makers) in by_namespace {
-        let own: Vec<&LimitRange> =
-            limits.iter().filter(|limit| limit.metadata.namespace == namespace).collect();
+        let own: Vec<&LimitRange> = limits.iter().filter(|limit| limit.metadata.namespace == namespace).collect();
         if own.is_empty() || !ctx.judges(namespace) || is_rejected(namespace) {
             continue;
         }
@@ -127,9 +126,8 @@ fn fault<'a>(
     };
     let (own_request, own_limit) = (read(&request), read(&limit));
     let all = || own.iter().flat_map(|range| of_containers(range));
-    let by_default = |limit: &RangeLimit| {
-        amount(&limit.default, resource.name).or_else(|| amount(&limit.max, resource.name))
-    };
+    let by_default =
+        |limit: &RangeLimit| amount(&limit.default, resource.name).or_else(|| amount(&limit.max, resource.name));
     let limited = own_limit.clone().or_else(|| all().find_map(by_default));
     // A container without a request requests its own limit.
     let requested = own_request.or_else(|| own_limit.clone()).or_else(|| {
@@ -253,10 +251,7 @@ fn remedy(ctx: &Context<'_>, rules: &Rules<'_>, fault: &LimitFault, affected: &A
         remedy = remedy.run(
             StepKind::Annotation,
             "Set an amount within the LimitRange for the proxies of the namespace (also in its source manifest)",
-            kubectl()
-                .words("annotate --overwrite namespace")
-                .operand(namespace)
-                .arg(format!("{key}={value}")),
+            kubectl().words("annotate --overwrite namespace").operand(namespace).arg(format!("{key}={value}")),
         );
     }
     remedy.note("Or change the bounds or defaults of the LimitRange")

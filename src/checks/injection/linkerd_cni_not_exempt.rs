@@ -28,8 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Decision::Skip(_) | Decision::Inject { .. } => {}
         }
         let namespace = namespaces.iter().find(|namespace| namespace.metadata.name == meta.namespace);
-        let label =
-            namespace.and_then(|namespace| namespace.metadata.label(WEBHOOKS_LABEL)).unwrap_or("not set");
+        let label = namespace.and_then(|namespace| namespace.metadata.label(WEBHOOKS_LABEL)).unwrap_or("not set");
         let remedy = Remedy::new()
             .command(
                 "Exempt the namespace of linkerd-cni from Linkerd's webhooks",

@@ -27,8 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespaces = ctx.partial_list::<Namespace>()?;
     for passed in &passed_over(ctx, &rules)? {
         let Skip::Sidecar(name) = &passed.skip else { continue };
-        let namespace =
-            namespaces.iter().find(|namespace| namespace.metadata.name == passed.maker.namespace());
+        let namespace = namespaces.iter().find(|namespace| namespace.metadata.name == passed.maker.namespace());
         told.insert(passed.maker.namespace());
         let asks_istio = namespace.and_then(|namespace| label_of(&namespace.metadata));
         findings.push(
@@ -40,12 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(passed.request_evidence())
             .evidence(passed.maker.field("spec.containers", *name))
             .evidences(asks_istio.map(|(key, value)| of_namespace(passed.maker.namespace(), key, value)))
-            .remedy(remedy(
-                ctx,
-                passed.maker.namespace(),
-                asks_istio.map(|(key, _)| key),
-                Some(passed),
-            )),
+            .remedy(remedy(ctx, passed.maker.namespace(), asks_istio.map(|(key, _)| key), Some(passed))),
         );
     }
     findings.extend(redirected(ctx, namespaces)?);
@@ -109,8 +103,7 @@ fn redirected(ctx: &Context<'_>, namespaces: &[Namespace]) -> Result<Vec<Finding
         let pod = pods[0];
         let own = pod.metadata.label(ASK_AMBIENT);
         let namespace = namespaces.iter().find(|namespace| *namespace.metadata.name == *owner.namespace);
-        let inherited =
-            namespace.and_then(|namespace| namespace.metadata.label(ASK_AMBIENT)).filter(|_| own.is_none());
+        let inherited = namespace.and_then(|namespace| namespace.metadata.label(ASK_AMBIENT)).filter(|_| own.is_none());
         let object = pod.described();
         let remedy = match inherited {
             Some(_) => Remedy::new().run(
@@ -131,11 +124,7 @@ fn redirected(ctx: &Context<'_>, namespaces: &[Namespace]) -> Result<Vec<Finding
              rules decides which mesh gets a connection",
         )
         .parameter("ambient")
-        .evidence(Evidence::field(
-            object.clone(),
-            format!("metadata.annotations[{AMBIENT_REDIRECTION}]"),
-            "set",
-        ))
+        .evidence(Evidence::field(object.clone(), format!("metadata.annotations[{AMBIENT_REDIRECTION}]"), "set"))
         .evidences(own.map(|value| Evidence::field(object, format!("metadata.labels[{ASK_AMBIENT}]"), value)))
         .evidences(inherited.map(|value| of_namespace(&owner.namespace, ASK_AMBIENT, value)))
         .remedy(remedy)
@@ -145,9 +134,7 @@ fn redirected(ctx: &Context<'_>, namespaces: &[Namespace]) -> Result<Vec<Finding
 
 /// The label by which a namespace requests Istio's proxy.
 fn label_of(meta: &Meta) -> Option<(&'static str, &str)> {
-    ASK_ISTIO
-        .iter()
-        .find_map(|key| meta.label(key).filter(|value| *value != "disabled").map(|value| (*key, value)))
+    ASK_ISTIO.iter().find_map(|key| meta.label(key).filter(|value| *value != "disabled").map(|value| (*key, value)))
 }
 
 fn of_namespace(namespace: &str, key: &str, value: &str) -> Evidence {
@@ -155,12 +142,7 @@ fn of_namespace(namespace: &str, key: &str, value: &str) -> Evidence {
 }
 
 /// The steps for a namespace, or for one of its workloads.
-fn remedy(
-    ctx: &Context<'_>,
-    namespace: &str,
-    label: Option<&str>,
-    passed: Option<&PassedOver<'_>>,
-) -> Remedy {
+fn remedy(ctx: &Context<'_>, namespace: &str, label: Option<&str>, passed: Option<&PassedOver<'_>>) -> Remedy {
     let mut remedy = match label {
         Some(key) => Remedy::new().run(
             StepKind::Annotation,

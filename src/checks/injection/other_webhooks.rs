@@ -19,8 +19,7 @@ impl OtherWebhooks {
         let configurations = ctx.partial_list::<MutatingWebhookConfiguration>()?;
         let namespaces = ctx.partial_list::<Namespace>()?;
         let all = configurations.iter().flat_map(|configuration| &configuration.webhooks);
-        let others =
-            all.filter(|webhook| Some(&webhook.name) != own.as_ref() && webhook.is_called_for_pods());
+        let others = all.filter(|webhook| Some(&webhook.name) != own.as_ref() && webhook.is_called_for_pods());
         let with_namespaces = others.map(|webhook| {
             let selects = |namespace: &&Namespace| {
                 let selector = webhook.namespace_selector.as_ref();
@@ -40,7 +39,6 @@ impl OtherWebhooks {
             .filter(|(_, namespaces)| namespaces.iter().any(|name| name == namespace))
             .map(|(name, _)| name.as_str())
             .collect();
-        (!here.is_empty())
-            .then(|| Evidence::other("Other mutating webhooks of the namespace", some(here, NAMED)))
+        (!here.is_empty()).then(|| Evidence::other("Other mutating webhooks of the namespace", some(here, NAMED)))
     }
 }

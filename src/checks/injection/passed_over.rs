@@ -28,9 +28,7 @@ impl PassedOver<'_> {
         let field = format!("metadata.annotations[{INJECT}]");
         match self.level {
             Level::Pod => self.maker.field(&field, self.value),
-            Level::Namespace => {
-                Evidence::field(format!("Namespace {}", self.maker.namespace()), field, self.value)
-            }
+            Level::Namespace => Evidence::field(format!("Namespace {}", self.maker.namespace()), field, self.value),
         }
     }
 }
@@ -47,9 +45,8 @@ pub(super) fn passed_over<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<Ve
             || maker.meta.label(COMPONENT).is_some()
             || maker.meta.label(CNI_RESOURCE).is_some()
     };
-    let judged = makers
-        .iter()
-        .filter(|maker| ctx.judges(maker.namespace()) && !own(maker) && maker.spec.proxy().is_none());
+    let judged =
+        makers.iter().filter(|maker| ctx.judges(maker.namespace()) && !own(maker) && maker.spec.proxy().is_none());
     Ok(judged
         .filter_map(|maker| {
             match rules.admission.decide(maker.namespace(), maker.meta, maker.spec) {

@@ -95,9 +95,7 @@ impl Past {
 
     fn evidence(self) -> Option<Evidence> {
         match self {
-            Past::Uninstalled(evidence) | Past::Starting(evidence) | Past::Skipped(evidence) => {
-                Some(evidence)
-            }
+            Past::Uninstalled(evidence) | Past::Starting(evidence) | Past::Skipped(evidence) => Some(evidence),
             Past::Unknown => None,
         }
     }
@@ -119,13 +117,11 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>], past: Past) 
     let mut remedy = remedy;
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewPods, CREATED_ONLY));
     if matches!(past, Past::Starting(_)) {
-        remedy = remedy.note(
-            format!(
-                "To prevent this, run three injectors on different nodes and set webhookFailurePolicy: Fail; {} has \
+        remedy = remedy.note(format!(
+            "To prevent this, run three injectors on different nodes and set webhookFailurePolicy: Fail; {} has \
                  the steps",
-                own("explain injector-fails-open")
-            ),
-        );
+            own("explain injector-fails-open")
+        ));
     }
     // Without its proxy the extension may fail, which its own rows of `linkerd check` report.
     let (severity, message) = if let Some(part) = MulticlusterPart::from_pod(ctx, first.pod) {
@@ -237,8 +233,7 @@ fn asked_later(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>]) -> Findi
 /// Evidence of a pod's containers, which do not include the proxy.
 fn containers(pod: &Pod, more: usize) -> Evidence {
     let names: Vec<&str> = pod.spec.all_containers().map(|container| container.name.as_str()).collect();
-    let created =
-        pod.metadata.creation_timestamp.get().map(|at| format!(", created {at}")).unwrap_or_default();
+    let created = pod.metadata.creation_timestamp.get().map(|at| format!(", created {at}")).unwrap_or_default();
     let more = if more == 0 { String::new() } else { format!(" (and {more} more of its pods)") };
     Evidence::field(pod.described(), "spec.containers", format!("{}{created}{more}", names.join(", ")))
 }

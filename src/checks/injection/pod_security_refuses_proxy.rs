@@ -44,9 +44,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Err(missing) => return Err(missing.into()),
     }
     let levels = levels(ctx.optional_list::<Namespace>());
-    let findings = against
-        .iter()
-        .map(|(namespace, against)| finding(ctx, namespace, levels.get(namespace).copied(), against));
+    let findings =
+        against.iter().map(|(namespace, against)| finding(ctx, namespace, levels.get(namespace).copied(), against));
     Ok(findings.collect())
 }
 
@@ -79,18 +78,14 @@ fn coming<'a>(ctx: &Context<'a>) -> Result<Vec<&'a Maker<'a>>, Missing> {
     let injects = |maker: &Maker<'_>| {
         // Manifests may contain the container already.
         maker.spec.container(INIT_CONTAINER).is_some()
-            || matches!(
-                rules.admission.decide(maker.namespace(), maker.meta, maker.spec),
-                Decision::Inject { .. }
-            )
+            || matches!(rules.admission.decide(maker.namespace(), maker.meta, maker.spec), Decision::Inject { .. })
     };
     let judged = makers.iter().filter(|maker| ctx.judges(maker.namespace()));
     Ok(judged.filter(|maker| levels.contains_key(maker.namespace()) && injects(maker)).collect())
 }
 
 fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Against<'_>) -> Finding {
-    let meshed =
-        |pod: &&Pod| pod.metadata.namespace == namespace && pod.spec.container(INIT_CONTAINER).is_some();
+    let meshed = |pod: &&Pod| pod.metadata.namespace == namespace && pod.spec.container(INIT_CONTAINER).is_some();
     let running = ctx.optional_list::<Pod>().iter().find(meshed);
     let of_init = against.refused.iter().any(|one| one.said.contains(INIT_CONTAINER));
     let message = if !against.refused.is_empty() && !of_init {
@@ -109,9 +104,7 @@ fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Ag
         finding = finding.evidence(one.evidence.clone());
     }
     finding = match level {
-        Some(level) => {
-            finding.evidence(Evidence::field(&object, format!("metadata.labels[{ENFORCE}]"), level))
-        }
+        Some(level) => finding.evidence(Evidence::field(&object, format!("metadata.labels[{ENFORCE}]"), level)),
         None => finding.evidence(Evidence::field(
             &object,
             format!("metadata.labels[{ENFORCE}]"),
@@ -141,11 +134,7 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
     let remedy = Remedy::new().command(
         "Allow pods of this namespace the privileges that linkerd-init needs. The workloads retry on their \
          own",
-        kubectl()
-            .words("label namespace")
-            .operand(namespace)
-            .arg(format!("{ENFORCE}=privileged"))
-            .words("--overwrite"),
+        kubectl().words("label namespace").operand(namespace).arg(format!("{ENFORCE}=privileged")).words("--overwrite"),
     );
     let remedy = upgrade::with_values(
         ctx,
@@ -158,10 +147,8 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
     if namespace == ctx.namespaces().control_plane {
         return remedy;
     }
-    remedy.step(
-        StepKind::Annotation,
-        format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),
-    )
+    remedy
+        .step(StepKind::Annotation, format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"))
 }
 
 /// The remedy for containers that need no privileges: a missing field results from a chart setting, an
@@ -174,10 +161,6 @@ fn unprivileged(_: &Context<'_>, namespace: &str) -> Remedy {
     );
     remedy.command(
         "Or allow the namespace the next lower level. The workloads retry on their own",
-        kubectl()
-            .words("label namespace")
-            .operand(namespace)
-            .arg(format!("{ENFORCE}=baseline"))
-            .words("--overwrite"),
+        kubectl().words("label namespace").operand(namespace).arg(format!("{ENFORCE}=baseline")).words("--overwrite"),
     )
 }

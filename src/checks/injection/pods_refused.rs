@@ -127,11 +127,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         .evidences(stripped_by(ctx, first))
         .evidences(twice.map(|(configuration, webhook)| {
             let object = format!("MutatingWebhookConfiguration {}", configuration.metadata.name);
-            Evidence::field(
-                object,
-                "webhooks",
-                format!("{}, which adds volumes.name: {VOLUME}", webhook.name),
-            )
+            Evidence::field(object, "webhooks", format!("{}, which adds volumes.name: {VOLUME}", webhook.name))
         }))
         .timeline(group.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()))
         .remedy(remedy(ctx, first, of_injector));
@@ -173,12 +169,7 @@ fn cause(first: &Refused<'_>, of_injector: bool, twice: bool) -> &'static str {
 }
 
 /// The severity of rejections, and their effect.
-fn effect(
-    ctx: &Context<'_>,
-    group: &[&Refused<'_>],
-    meshed: bool,
-    of_linkerd: bool,
-) -> (Severity, &'static str) {
+fn effect(ctx: &Context<'_>, group: &[&Refused<'_>], meshed: bool, of_linkerd: bool) -> (Severity, &'static str) {
     let others_start = others_started(ctx, group);
     match (meshed, of_linkerd) {
         (_, true) if others_start => (
@@ -189,9 +180,7 @@ fn effect(
             (Severity::Error, "no pod starts in the namespaces that this webhook covers, meshed or not")
         }
         (_, true) => (Severity::Error, "no new pod of this workload starts, and lost pods are not replaced"),
-        (true, false) => {
-            (Severity::Error, "no new pod of this meshed workload starts, and lost pods are not replaced")
-        }
+        (true, false) => (Severity::Error, "no new pod of this meshed workload starts, and lost pods are not replaced"),
         (false, false) => (Severity::Info, "none of them is meshed, and the mesh is not involved"),
     }
 }
@@ -203,12 +192,8 @@ fn tied(finding: Finding, first: &Refused<'_>, meshed: bool, twice: bool) -> Fin
         Refusal::Uncalled { trouble: Trouble::Certificate | Trouble::Bundle, .. } if of_linkerd => {
             finding.tie(silent_injector())
         }
-        Refusal::Uncalled { webhook, .. } if of_linkerd => {
-            finding.tie(component_missing(component_of(webhook)))
-        }
-        Refusal::Denied { .. } if of_linkerd && first.said.contains(VALUES) => {
-            finding.tie(values_unreadable())
-        }
+        Refusal::Uncalled { webhook, .. } if of_linkerd => finding.tie(component_missing(component_of(webhook))),
+        Refusal::Denied { .. } if of_linkerd && first.said.contains(VALUES) => finding.tie(values_unreadable()),
         Refusal::Denied { .. } if of_linkerd => finding.tie(annotation_denied(first.namespace())),
         Refusal::Other if twice => finding.tie(volume_added_twice()),
         // The API server validates the pod with the containers that the injector added.
@@ -247,10 +232,7 @@ fn has_second_volume(one: &Refused<'_>) -> bool {
 }
 
 /// The webhook of the extension jaeger, if it added that volume again.
-fn jaeger_injector<'a>(
-    ctx: &Context<'a>,
-    first: &Refused<'_>,
-) -> Option<(&'a WebhookConfiguration, &'a Webhook)> {
+fn jaeger_injector<'a>(ctx: &Context<'a>, first: &Refused<'_>) -> Option<(&'a WebhookConfiguration, &'a Webhook)> {
     has_second_volume(first).then(|| injector(ctx.optional_list::<MutatingWebhookConfiguration>())).flatten()
 }
 
@@ -320,11 +302,12 @@ fn cause_removed(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> R
             format!("Set the requests and limits that the quota requires of each container: {lacking}"),
             in_namespace().words("describe resourcequota").operand(quota),
         ),
-        Refusal::UsedUp { quota } => Remedy::new().run(
-            StepKind::Command,
-            "Check what uses the quota",
-            in_namespace().words("describe resourcequota").operand(quota),
-        )
+        Refusal::UsedUp { quota } => Remedy::new()
+            .run(
+                StepKind::Command,
+                "Check what uses the quota",
+                in_namespace().words("describe resourcequota").operand(quota),
+            )
             .step(StepKind::Note, "Raise the quota, or free some of it"),
         Refusal::LimitRange => Remedy::new().run(
             StepKind::Command,
@@ -345,9 +328,8 @@ fn cause_removed(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> R
                 let text = format!("{act} in the pod template, or exclude the workload from the webhook");
                 Remedy::new().note(text)
             }
-            None => Remedy::new().note(
-                "Change the pod template as the answer requires, or exclude the workload from the webhook",
-            ),
+            None => Remedy::new()
+                .note("Change the pod template as the answer requires, or exclude the workload from the webhook"),
         },
         Refusal::Uncalled { trouble: Trouble::Bundle, .. } => Remedy::new().run(
             StepKind::Command,
@@ -360,10 +342,8 @@ fn cause_removed(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> R
             "Repair the server of the webhook that the answer names",
             kubectl().words("get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
         ),
-        Refusal::ServiceAccount => Remedy::new().command(
-            "Create the ServiceAccount that the answer names",
-            in_namespace().words("get serviceaccounts"),
-        ),
+        Refusal::ServiceAccount => Remedy::new()
+            .command("Create the ServiceAccount that the answer names", in_namespace().words("get serviceaccounts")),
         Refusal::PriorityClass { name } => Remedy::new().command(
             format!("Create the PriorityClass {name}, or name one of these in the pod template"),
             kubectl().words("get priorityclasses"),

@@ -46,17 +46,17 @@ impl<'a> Presence<'a> {
             created(format!("Deployment {home}/{}", meta.name), meta.creation_timestamp.get())
         });
         let pods: Vec<&Pod> = running(ctx.optional_list::<Pod>(), home, "proxy-injector").collect();
-        let sets = ctx.optional_list::<ReplicaSet>().iter().filter(|set| {
-            set.metadata.namespace == home && set.metadata.label(COMPONENT) == Some("proxy-injector")
-        });
+        let sets = ctx
+            .optional_list::<ReplicaSet>()
+            .iter()
+            .filter(|set| set.metadata.namespace == home && set.metadata.label(COMPONENT) == Some("proxy-injector"));
         // A rollout keeps old pods until new ones are ready.
         let newest_set = sets.filter_map(|set| set.metadata.creation_timestamp.get()).max();
         let oldest = pods.iter().filter_map(|pod| pod.metadata.creation_timestamp.get()).min();
         Presence {
             installed: configured.into_iter().chain(deployed).max_by_key(|(at, _)| *at),
             ready: pods.iter().filter_map(|pod| ready(pod)).min_by_key(|(at, _)| *at),
-            replaced: oldest
-                .filter(|pod| newest_set.is_some_and(|set| pod.duration_since(set) > SKEW + SKEW)),
+            replaced: oldest.filter(|pod| newest_set.is_some_and(|set| pod.duration_since(set) > SKEW + SKEW)),
             events: ctx.optional_list::<Event>().iter().filter(|event| is_answer(event)).collect(),
         }
     }
@@ -95,8 +95,7 @@ impl<'a> Presence<'a> {
             let is_owner = (about.kind.as_str(), about.name.as_str())
                 == (of.owner.kind.as_str(), of.owner.name.as_str())
                 || controller.is_some_and(|own| about.kind == own.kind && about.name == own.name);
-            let is_then =
-                span(event).is_some_and(|(first, last)| first <= created + SKEW && created <= last + SKEW);
+            let is_then = span(event).is_some_and(|(first, last)| first <= created + SKEW && created <= last + SKEW);
             event.reason == SKIPPED && about.namespace == namespace && is_owner && is_then
         })?;
         let about = &found.about;

@@ -50,8 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let known = || -> Result<_, Missing> { Ok((rules?, limits?, stated?, makers?)) };
     let known = ctx.or_note(known());
     let coming = known.as_ref().map(|known| (known, quotas)).into_iter().flat_map(|(known, quotas)| {
-        let own =
-            |quota: &&ResourceQuota| ctx.judges(&quota.metadata.namespace) && counts_running_pods(quota);
+        let own = |quota: &&ResourceQuota| ctx.judges(&quota.metadata.namespace) && counts_running_pods(quota);
         quotas.iter().filter(own).map(move |quota| (known, quota))
     });
     let mut by_namespace: HashMap<&str, Vec<&Maker<'_>>> = HashMap::new();
@@ -126,13 +125,9 @@ fn unset_resources<'a>(
     limits: &[LimitRange],
     running: &Running<'_>,
 ) -> Vec<&'a str> {
-    let asked: Vec<&str> =
-        quota.spec.hard.keys().map(String::as_str).filter(|key| stated_by(key).is_some()).collect();
+    let asked: Vec<&str> = quota.spec.hard.keys().map(String::as_str).filter(|key| stated_by(key).is_some()).collect();
     if asked.is_empty()
-        || !matches!(
-            rules.admission.decide(maker.namespace(), maker.meta, maker.spec),
-            Decision::Inject { .. }
-        )
+        || !matches!(rules.admission.decide(maker.namespace(), maker.meta, maker.spec), Decision::Inject { .. })
     {
         return Vec::new();
     }
@@ -155,17 +150,10 @@ fn of_quota(
     stated: Option<&MeshSettings<'_>>,
 ) -> Finding {
     let (namespace, name) = quota.metadata.key();
-    let hard: Vec<String> = against
-        .asked
-        .iter()
-        .filter_map(|key| Some(format!("{key}: {}", quota.spec.hard.get(*key)?)))
-        .collect();
-    let annotations: BTreeSet<(&str, &str)> = against
-        .asked
-        .iter()
-        .filter_map(|key| stated_by(key))
-        .map(|by| (by.annotation, by.variable))
-        .collect();
+    let hard: Vec<String> =
+        against.asked.iter().filter_map(|key| Some(format!("{key}: {}", quota.spec.hard.get(*key)?))).collect();
+    let annotations: BTreeSet<(&str, &str)> =
+        against.asked.iter().filter_map(|key| stated_by(key)).map(|by| (by.annotation, by.variable)).collect();
     let mut annotate = kubectl().words("annotate namespace").operand(namespace);
     for (annotation, quantity) in annotations {
         annotate = annotate.arg(Arg::from(format!("{annotation}=")).then(Arg::placeholder(quantity)));
@@ -208,12 +196,7 @@ fn of_quota(
 }
 
 /// Findings about meshed workloads that LimitRanges reject, most likely because of injected containers.
-fn of_limits(
-    ctx: &Context<'_>,
-    refused: &[Refused<'_>],
-    rules: &Rules<'_>,
-    limits: &[LimitRange],
-) -> Vec<Finding> {
+fn of_limits(ctx: &Context<'_>, refused: &[Refused<'_>], rules: &Rules<'_>, limits: &[LimitRange]) -> Vec<Finding> {
     let mut by_namespace: BTreeMap<&str, Vec<&Refused<'_>>> = BTreeMap::new();
     for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
         if one.refusal == Refusal::LimitRange && is_meshed(rules, one) {
@@ -221,8 +204,7 @@ fn of_limits(
         }
     }
     let finding = |(namespace, refused): (&str, Vec<&Refused<'_>>)| {
-        let own: Vec<&LimitRange> =
-            limits.iter().filter(|limit| limit.metadata.namespace == namespace).collect();
+        let own: Vec<&LimitRange> = limits.iter().filter(|limit| limit.metadata.namespace == namespace).collect();
         // If the LimitRange was removed, the workload only waits for its next attempt.
         let first = own.first()?;
         let subject = match own.len() {
@@ -240,14 +222,8 @@ fn of_limits(
                 kubectl()
                     .words("annotate namespace")
                     .operand(namespace)
-                    .arg(
-                        Arg::known("config.linkerd.io/proxy-cpu-request=")
-                            .then(Arg::placeholder("CPU_REQUEST")),
-                    )
-                    .arg(
-                        Arg::known("config.linkerd.io/proxy-memory-request=")
-                            .then(Arg::placeholder("MEMORY_REQUEST")),
-                    )
+                    .arg(Arg::known("config.linkerd.io/proxy-cpu-request=").then(Arg::placeholder("CPU_REQUEST")))
+                    .arg(Arg::known("config.linkerd.io/proxy-memory-request=").then(Arg::placeholder("MEMORY_REQUEST")))
                     .words("--overwrite"),
             );
         let finding = ctx

@@ -35,12 +35,7 @@ const MEMORY_REQUEST: &str = "config.linkerd.io/proxy-memory-request";
 static ALL: [StatedBy; 6] = [
     row("cpu", CPU_REQUEST, "proxy.resources.cpu.request", "CPU_REQUEST"),
     row("limits.cpu", "config.linkerd.io/proxy-cpu-limit", "proxy.resources.cpu.limit", "CPU_LIMIT"),
-    row(
-        "limits.memory",
-        "config.linkerd.io/proxy-memory-limit",
-        "proxy.resources.memory.limit",
-        "MEMORY_LIMIT",
-    ),
+    row("limits.memory", "config.linkerd.io/proxy-memory-limit", "proxy.resources.memory.limit", "MEMORY_LIMIT"),
     row("memory", MEMORY_REQUEST, "proxy.resources.memory.request", "MEMORY_REQUEST"),
     row("requests.cpu", CPU_REQUEST, "proxy.resources.cpu.request", "CPU_REQUEST"),
     row("requests.memory", MEMORY_REQUEST, "proxy.resources.memory.request", "MEMORY_REQUEST"),
@@ -120,8 +115,7 @@ impl<'a> MeshSettings<'a> {
 
     /// Evidence that the values set none of these.
     pub(super) fn nothing(&self, resources: &BTreeSet<&str>) -> Evidence {
-        let paths: BTreeSet<&str> =
-            resources.iter().filter_map(|key| stated_by(key)).map(|by| by.value).collect();
+        let paths: BTreeSet<&str> = resources.iter().filter_map(|key| stated_by(key)).map(|by| by.value).collect();
         let paths: Vec<&str> = paths.into_iter().collect();
         Evidence::field(
             format!("ConfigMap {}/linkerd-config", self.home),

@@ -52,9 +52,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let outside = makers.iter().filter(|maker| {
-            let injects = || {
-                matches!(rules.admission.decide(&meta.name, maker.meta, maker.spec), Decision::Inject { .. })
-            };
+            let injects =
+                || matches!(rules.admission.decide(&meta.name, maker.meta, maker.spec), Decision::Inject { .. });
             let uid = effective(UID_KEY, maker.meta, Some(namespace), true);
             let uid = uid.and_then(|(_, uid)| uid.parse().ok()).unwrap_or(of_mesh);
             maker.namespace() == meta.name && !(first..=last).contains(&uid) && injects()
@@ -102,19 +101,10 @@ fn refusal(ctx: &Context<'_>, namespace: &str, refused: &[&Refused<'_>]) -> Find
     refused.iter().fold(finding, |finding, one| finding.subject(one.subject()))
 }
 
-fn coming(
-    ctx: &Context<'_>,
-    namespace: &Namespace,
-    range: &str,
-    uid: i64,
-    outside: &[&Maker<'_>],
-) -> Finding {
+fn coming(ctx: &Context<'_>, namespace: &Namespace, range: &str, uid: i64, outside: &[&Maker<'_>]) -> Finding {
     let name = &namespace.metadata.name;
-    let names: Vec<String> = outside
-        .iter()
-        .take(QUOTED)
-        .map(|maker| format!("{} {}", maker.owner.kind, maker.owner.name))
-        .collect();
+    let names: Vec<String> =
+        outside.iter().take(QUOTED).map(|maker| format!("{} {}", maker.owner.kind, maker.owner.name)).collect();
     ctx.finding(
         Subject::object(Kind::Namespace, "", name),
         "the uid of Linkerd's proxy is outside the namespace's OpenShift range, and no role that allows it \
@@ -122,11 +112,7 @@ fn coming(
     )
     .severity(Severity::Warning)
     .likely()
-    .evidence(Evidence::field(
-        format!("Namespace {name}"),
-        format!("metadata.annotations[{UID_RANGE}]"),
-        range,
-    ))
+    .evidence(Evidence::field(format!("Namespace {name}"), format!("metadata.annotations[{UID_RANGE}]"), range))
     .evidence(Evidence::other("uid of the proxy", uid.to_string()))
     .evidence(Evidence::other("Workloads that request a proxy there", names.join(", ")))
     .remedy(remedy(name))

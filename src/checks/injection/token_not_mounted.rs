@@ -19,10 +19,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rules = Rules::from_context(ctx);
     let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let values = config.and_then(ConfigMap::chart_values);
-    let projects = values
-        .as_ref()
-        .and_then(|values| values.bool("identity.serviceAccountTokenProjection"))
-        .unwrap_or(true);
+    let projects =
+        values.as_ref().and_then(|values| values.bool("identity.serviceAccountTokenProjection")).unwrap_or(true);
     if projects {
         let why = "the control plane projects a token of its own into every meshed pod";
         return Err(Unjudged::not_applicable(why));

@@ -116,15 +116,7 @@ pub(super) fn unmeshed<'a>(
                     Level::Namespace => RequestTime::Unknown,
                     Level::Pod => templates.requested_since(pod, namespace),
                 };
-                Some(Unmeshed {
-                    pod,
-                    owner: owners.owner(pod),
-                    level,
-                    value,
-                    of_extension,
-                    judged_there,
-                    asked,
-                })
+                Some(Unmeshed { pod, owner: owners.owner(pod), level, value, of_extension, judged_there, asked })
             }
             Decision::Skip(_) | Decision::Unknown => None,
         })
@@ -142,9 +134,7 @@ impl<'a> Templates<'a> {
         let whole = sets.chain(jobs).filter(|(_, _, template)| !template.spec.containers.is_empty());
         Templates(
             whole
-                .map(|(kind, meta, template)| {
-                    ((kind, meta.namespace.as_str(), meta.name.as_str()), &template.metadata)
-                })
+                .map(|(kind, meta, template)| ((kind, meta.namespace.as_str(), meta.name.as_str()), &template.metadata))
                 .collect(),
         )
     }
@@ -152,9 +142,10 @@ impl<'a> Templates<'a> {
     /// When a pod with the annotation got it.
     fn requested_since(&self, pod: &Pod, namespace: Option<&Meta>) -> RequestTime {
         let asks = |meta: &Meta| matches!(meta.annotation(INJECT), Some("enabled" | "ingress"));
-        let template = pod.metadata.controller().and_then(|owner| {
-            self.0.get(&(owner.kind.as_str(), pod.metadata.namespace.as_str(), owner.name.as_str()))
-        });
+        let template = pod
+            .metadata
+            .controller()
+            .and_then(|owner| self.0.get(&(owner.kind.as_str(), pod.metadata.namespace.as_str(), owner.name.as_str())));
         match template {
             Some(template) if asks(template) => RequestTime::AtCreation,
             Some(_) if namespace.is_some_and(|namespace| !asks(namespace)) => RequestTime::Later,
@@ -206,11 +197,7 @@ pub(in crate::checks) fn start_unmeshed(
 
 /// Adds the steps for the time after the injector is repaired. With failurePolicy Fail its pods are created
 /// automatically; otherwise as [`restart_unmeshed`], whose reads it shares.
-pub(in crate::checks) fn once_it_answers(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    webhook: Option<&Webhook>,
-) -> Remedy {
+pub(in crate::checks) fn once_it_answers(ctx: &Context<'_>, remedy: Remedy, webhook: Option<&Webhook>) -> Remedy {
     if webhook.is_some_and(|webhook| webhook.failure_policy == "Fail") {
         return remedy.note(
             "With failurePolicy Fail, wait for the pods that could not be created: they are created \

@@ -72,8 +72,7 @@ fn others(ctx: &Context<'_>, slices: &[EndpointSlice], injector: &Webhook) -> Ve
     if by_webhook.is_empty() {
         return Vec::new();
     }
-    let configurations =
-        ctx.or_note(ctx.partial_list::<ValidatingWebhookConfiguration>()).unwrap_or_default();
+    let configurations = ctx.or_note(ctx.partial_list::<ValidatingWebhookConfiguration>()).unwrap_or_default();
     let finding = |(name, events): (&str, Vec<&Event>)| {
         let (configuration, _) = configurations.iter().find_map(|configuration| {
             let webhook = configuration.webhooks.iter().find(|webhook| webhook.name == name)?;
@@ -128,11 +127,7 @@ fn refusing(
     .remedy(remedy(ctx));
     refused.iter().fold(finding, |finding, one| {
         let owner = &one.owner;
-        finding.tie(crate::finding::Tie::Workload(
-            owner.kind.clone(),
-            owner.namespace.clone(),
-            owner.name.clone(),
-        ))
+        finding.tie(crate::finding::Tie::Workload(owner.kind.clone(), owner.namespace.clone(), owner.name.clone()))
     })
 }
 
@@ -145,9 +140,7 @@ fn passing(
 ) -> Option<Finding> {
     let recent = |pod: &Pod| {
         let created = pod.metadata.creation_timestamp.get();
-        created.is_some_and(|at| {
-            at <= ctx.now() && ctx.now().duration_since(at) <= ctx.param_duration("minutes")
-        })
+        created.is_some_and(|at| at <= ctx.now() && ctx.now().duration_since(at) <= ctx.param_duration("minutes"))
     };
     let namespaces = ctx.partial_list::<Namespace>().ok()?;
     let mut without = unmeshed(ctx, pods, namespaces, Some(webhook));
@@ -164,10 +157,7 @@ fn passing(
     let injected = |pod: &Pod| {
         pod.metadata.namespace != ctx.namespaces().control_plane && pod.spec.proxy().is_some() && counts(pod)
     };
-    if without.len() < ctx.count_of("pods")
-        || owners.len() < 2
-        || pods.iter().any(|pod| recent(pod) && injected(pod))
-    {
+    if without.len() < ctx.count_of("pods") || owners.len() < 2 || pods.iter().any(|pod| recent(pod) && injected(pod)) {
         return None;
     }
     let is_requested_at_creation = without.iter().any(|unmeshed| unmeshed.asked == RequestTime::AtCreation);
@@ -199,11 +189,7 @@ fn passing(
     .evidences(without.iter().take(QUOTED).map(|unmeshed| {
         let meta = &unmeshed.pod.metadata;
         let created = meta.creation_timestamp.get().map(|at| at.to_string()).unwrap_or_default();
-        Evidence::field(
-            meta.described("Pod"),
-            "metadata.creationTimestamp",
-            format!("{created}, no linkerd-proxy"),
-        )
+        Evidence::field(meta.described("Pod"), "metadata.creationTimestamp", format!("{created}, no linkerd-proxy"))
     }))
     .evidences(context(ctx, webhook))
     .timeline(moments::pods_created(without.iter().map(|unmeshed| unmeshed.pod), "created without a proxy"))
@@ -214,9 +200,9 @@ fn passing(
 
 /// The step that shows whether the API server reaches the injector, which logs each pod that it receives.
 fn decide(ctx: &Context<'_>) -> Remedy {
-    let log = kubectl().namespace(&ctx.namespaces().control_plane).words(
-        "logs -l linkerd.io/control-plane-component=proxy-injector -c proxy-injector --tail=-1 --since=1h",
-    );
+    let log = kubectl()
+        .namespace(&ctx.namespaces().control_plane)
+        .words("logs -l linkerd.io/control-plane-component=proxy-injector -c proxy-injector --tail=-1 --since=1h");
     Remedy::new().run(
         StepKind::Command,
         "Look for pods that the injector received: if its log lists any, the network is not at fault, and only the \
@@ -227,9 +213,7 @@ fn decide(ctx: &Context<'_>) -> Remedy {
 
 fn base(ctx: &Context<'_>, configuration: &WebhookConfiguration, message: &str) -> Finding {
     let name = &configuration.metadata.name;
-    ctx.finding(Subject::object(Kind::MutatingWebhookConfiguration, "", name), message)
-        .likely()
-        .tie(silent_injector())
+    ctx.finding(Subject::object(Kind::MutatingWebhookConfiguration, "", name), message).likely().tie(silent_injector())
 }
 
 /// Evidence that the injector itself is not at fault.
@@ -240,12 +224,8 @@ fn context(ctx: &Context<'_>, webhook: &Webhook) -> Vec<Evidence> {
             && pod.metadata.label("linkerd.io/control-plane-component") == Some("proxy-injector")
     };
     let pods = ctx.optional_list::<Pod>();
-    let restarts: u32 = pods
-        .iter()
-        .filter(own)
-        .flat_map(|pod| &pod.status.container_statuses)
-        .map(|status| status.restart_count)
-        .sum();
+    let restarts: u32 =
+        pods.iter().filter(own).flat_map(|pod| &pod.status.container_statuses).map(|status| status.restart_count).sum();
     let seconds = webhook.timeout_seconds.unwrap_or(10);
     vec![
         Evidence::other(
@@ -261,9 +241,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
     Remedy::new()
         .command(
             "Check that the injector is not overloaded: its restarts, and the response times in its log",
-            kubectl()
-                .namespace(home)
-                .words("logs deployment/linkerd-proxy-injector -c proxy-injector --tail=50"),
+            kubectl().namespace(home).words("logs deployment/linkerd-proxy-injector -c proxy-injector --tail=50"),
         )
         .note(let_api_server_in(ctx))
         .command(

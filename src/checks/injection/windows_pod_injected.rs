@@ -22,9 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (pods, nodes) = (pods?, nodes?);
     let windows: BTreeSet<&str> = nodes
         .iter()
-        .filter(|node| {
-            node.status.node_info.operating_system == WINDOWS || node.metadata.label(OS) == Some(WINDOWS)
-        })
+        .filter(|node| node.status.node_info.operating_system == WINDOWS || node.metadata.label(OS) == Some(WINDOWS))
         .map(|node| node.metadata.name.as_str())
         .collect();
     let mut groups: BTreeMap<Owner, Vec<(&Pod, Evidence)>> = BTreeMap::new();
@@ -50,8 +48,7 @@ fn failing(pod: &Pod) -> Option<Evidence> {
         let status = pod.container_status(name)?;
         let waiting = status.state.waiting().filter(|waiting| !NOT_YET.contains(&waiting.reason.as_str()));
         if let Some(waiting) = waiting {
-            let message =
-                if waiting.message.is_empty() { String::new() } else { format!(": {}", waiting.message) };
+            let message = if waiting.message.is_empty() { String::new() } else { format!(": {}", waiting.message) };
             let said = format!("{}{message}", waiting.reason);
             return Some(Evidence::field(&object, format!("{name}: state.waiting"), said));
         }

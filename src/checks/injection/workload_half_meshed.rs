@@ -39,11 +39,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, halves: &Halves<'_>) -> Finding {
     let containers = |pod: &Pod, count: usize| {
         let names: Vec<&str> = pod.spec.all_containers().map(|container| container.name.as_str()).collect();
         let total = halves.with.len() + halves.without.len();
-        Evidence::field(
-            pod.described(),
-            "spec.containers",
-            format!("{} ({count} of {total} pods)", names.join(", ")),
-        )
+        Evidence::field(pod.described(), "spec.containers", format!("{} ({count} of {total} pods)", names.join(", ")))
     };
     let remedy = Remedy::new();
     let remedy = if owner.recreates_pods() {
@@ -58,8 +54,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, halves: &Halves<'_>) -> Finding {
         );
         remedy.note(text)
     };
-    let remedy = remedy
-        .note("Find out why they could start without one, to prevent it in the future: injector-fails-open");
+    let remedy =
+        remedy.note("Find out why they could start without one, to prevent it in the future: injector-fails-open");
     ctx.finding(
         owner.subject(without),
         "only some pods of a workload have a linkerd-proxy. Part of its traffic is unencrypted, and denied \

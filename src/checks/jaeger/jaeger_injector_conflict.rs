@@ -29,9 +29,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((version, seen)) = installed(deployments, None, home) else {
         return Err(Unjudged::not_applicable("the release of the injector is not known"));
     };
-    let is_from = |edge: &EdgeTag| {
-        version.contains(&Introduced::at_edge(*edge), ctx.knowledge.minors()) == Contains::Yes
-    };
+    let is_from =
+        |edge: &EdgeTag| version.contains(&Introduced::at_edge(*edge), ctx.knowledge.minors()) == Contains::Yes;
     let Some((_, key)) = SWITCHES.iter().find(|(edge, _)| is_from(edge)) else { return Ok(Verdict::fine()) };
     let values = config.and_then(ConfigMap::chart_values);
     if values.and_then(|values| values.bool(key)) != Some(true) {
@@ -52,11 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                  new meshed pod"
             ),
         )
-        .evidence(Evidence::field(
-            format!("ConfigMap {home}/linkerd-config"),
-            format!("data.values: {key}"),
-            "true",
-        ))
+        .evidence(Evidence::field(format!("ConfigMap {home}/linkerd-config"), format!("data.values: {key}"), "true"))
         .evidence(Evidence::field(
             format!("MutatingWebhookConfiguration {name}"),
             "webhooks",

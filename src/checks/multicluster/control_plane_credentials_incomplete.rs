@@ -51,8 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             read.push((&usual, ctx.usual_link_secret_copy(link)));
         }
         let is_whole = |read: &Result<Option<&Secret>, Missing>| {
-            read.as_ref()
-                .is_ok_and(|secret| secret.is_some_and(|secret| lacks("", secret, cluster).is_empty()))
+            read.as_ref().is_ok_and(|secret| secret.is_some_and(|secret| lacks("", secret, cluster).is_empty()))
         };
         if read.iter().any(|(_, read)| is_whole(read)) {
             continue;
@@ -93,11 +92,7 @@ fn copy(ctx: &Context<'_>, name: &str) -> String {
 fn lacks(object: &str, secret: &Secret, cluster: &str) -> Vec<Evidence> {
     let mut found = Vec::new();
     if secret.kind != TYPE {
-        found.push(Evidence::field(
-            object,
-            "type",
-            format!("{}, and not {TYPE}", describe(Some(&secret.kind))),
-        ));
+        found.push(Evidence::field(object, "type", format!("{}, and not {TYPE}", describe(Some(&secret.kind)))));
     }
     let label = secret.metadata.label(CLUSTER);
     if label != Some(cluster) {
@@ -123,8 +118,7 @@ fn finding(
     (is_missing, lacks): (bool, impl IntoIterator<Item = Evidence>),
 ) -> Finding {
     let fault = if is_missing { "does not exist" } else { "lacks what destination needs" };
-    let names =
-        services.iter().map(|service| format!("{}/{}", service.metadata.namespace, service.metadata.name));
+    let names = services.iter().map(|service| format!("{}/{}", service.metadata.namespace, service.metadata.name));
     ctx.finding(
         subject(link),
         format!(
@@ -152,9 +146,8 @@ fn listed(ctx: &Context<'_>, link: &Link) -> Remedy {
 
 /// The restart of destination, which reads new Secrets but no changed ones.
 fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let restart = kubectl()
-        .namespace(&ctx.namespaces().control_plane)
-        .words("rollout restart deployment/linkerd-destination");
+    let restart =
+        kubectl().namespace(&ctx.namespaces().control_plane).words("rollout restart deployment/linkerd-destination");
     remedy
         .command("Restart destination, which does not read a Secret again when it changes", restart)
         .restarting(Restarts::ControlPlane)

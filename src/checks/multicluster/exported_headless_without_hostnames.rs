@@ -15,8 +15,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|service| service.spec.cluster_ip.headless && ctx.judges(&service.metadata.namespace))
         .filter_map(|service| {
             let endpoints = || EndpointSlice::for_service(slices, service).flat_map(|slice| &slice.endpoints);
-            let unnamed =
-                endpoints().next().is_some() && endpoints().all(|endpoint| endpoint.hostname.is_none());
+            let unnamed = endpoints().next().is_some() && endpoints().all(|endpoint| endpoint.hostname.is_none());
             // The pods of other workloads have no names of their own.
             let pod = ctx.selected().by(service).find(|pod| is_of_stateful_set(pod)).filter(|_| unnamed)?;
             Some(finding(ctx, service, pod))
@@ -53,8 +52,6 @@ fn finding(ctx: &Context<'_>, service: &Service, pod: &Pod) -> Finding {
                     .operand(set)
                     .words("-o jsonpath={.spec.serviceName}"),
             )
-            .note(
-                format!("If other clusters call the pods by name, label that Service {EXPORTED}=true instead"),
-            ),
+            .note(format!("If other clusters call the pods by name, label that Service {EXPORTED}=true instead")),
     )
 }

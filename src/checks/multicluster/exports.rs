@@ -19,8 +19,7 @@ pub(in crate::checks) fn through_gateway(services: &[Service]) -> Vec<&Service> 
 pub(super) fn of_any_kind(services: &[Service]) -> Vec<&Service> {
     let is_exported = |service: &&Service| {
         let meta = &service.metadata;
-        matches!(meta.label(EXPORTED), Some("true" | "remote-discovery"))
-            || meta.label(FEDERATED) == Some("member")
+        matches!(meta.label(EXPORTED), Some("true" | "remote-discovery")) || meta.label(FEDERATED) == Some("member")
     };
     services.iter().filter(is_exported).collect()
 }

@@ -10,8 +10,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for link in links(ctx)? {
         let spec = &link.spec;
-        let (identity, home) =
-            (spec.gateway_identity.as_str(), spec.target_cluster_linkerd_namespace.as_str());
+        let (identity, home) = (spec.gateway_identity.as_str(), spec.target_cluster_linkerd_namespace.as_str());
         if !link.has_gateway() || identity.is_empty() {
             continue;
         }
@@ -36,12 +35,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(field(link, "spec.gatewayIdentity", identity))
             .evidence(field(link, "spec.targetClusterLinkerdNamespace", home))
             .evidences(told.map(|told| {
-                let object = format!(
-                    "{} {}/{}",
-                    Kind::Secret,
-                    link.metadata.namespace,
-                    spec.cluster_credentials_secret
-                );
+                let object =
+                    format!("{} {}/{}", Kind::Secret, link.metadata.namespace, spec.cluster_credentials_secret);
                 Evidence::field(object, format!("metadata.annotations[{TRUST_DOMAIN}]"), told)
             }))
             .parameter(if wrong_domain { "trust-domain" } else { "namespace" })

@@ -1,8 +1,8 @@
 //! `gateway-probe-failing`: the gateway of a linked cluster has no mirror, no address, or does not answer its probes.
 
 use super::links::{
-    CLUSTER, ask_controller, chart_makes_controllers, gateways, is_found_over_there, links, mirrors,
-    mirrors_of, other_cluster, subject, with_endpoints, with_single_controller,
+    CLUSTER, ask_controller, chart_makes_controllers, gateways, is_found_over_there, links, mirrors, mirrors_of,
+    other_cluster, subject, with_endpoints, with_single_controller,
 };
 use crate::checks::grace::spared;
 use crate::checks::prelude::*;
@@ -51,16 +51,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(match reported {
             Reported::Alive => None,
             Reported::Fault(finding) => Some(*finding),
-            Reported::Nothing => {
-                marked_dead(services, slices, cluster).map(|mirrors| dead(ctx, link, &mirrors))
-            }
+            Reported::Nothing => marked_dead(services, slices, cluster).map(|mirrors| dead(ctx, link, &mirrors)),
         });
     }
     if findings.is_empty() && silent {
-        return Err(Unjudged::blocked(
-            "service-mirror-not-running",
-            "no pod of a Link's controller is running",
-        ));
+        return Err(Unjudged::blocked("service-mirror-not-running", "no pod of a Link's controller is running"));
     }
     Ok(findings.into())
 }
@@ -68,14 +63,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The mirrors of a cluster, if they have endpoints and none is ready. The controller marks the endpoints of all
 /// mirrors as not ready while the gateway does not answer its probes, and those of new mirrors if its name does not
 /// resolve.
-fn marked_dead<'a>(
-    services: &'a [Service],
-    slices: &[EndpointSlice],
-    cluster: &str,
-) -> Option<Vec<&'a Service>> {
-    let of_cluster = |service: &&Service| {
-        service.metadata.label(CLUSTER) == Some(cluster) && !is_found_over_there(service)
-    };
+fn marked_dead<'a>(services: &'a [Service], slices: &[EndpointSlice], cluster: &str) -> Option<Vec<&'a Service>> {
+    let of_cluster =
+        |service: &&Service| service.metadata.label(CLUSTER) == Some(cluster) && !is_found_over_there(service);
     let mut found = Vec::new();
     for mirror in mirrors(services).filter(of_cluster) {
         let of_mirror = |slice: &&EndpointSlice| {
@@ -115,9 +105,7 @@ fn finding(ctx: &Context<'_>, link: &Link, message: &str, parameter: &str, evide
     spared(finding, ctx.within_grace(link.metadata.creation_timestamp)).remedy(remedy.command(
         "Check in the other cluster that the gateway is running and has an address that is reachable from \
          here",
-        kubectl()
-            .in_context(other_cluster())
-            .words("get pods,services --all-namespaces -l app=linkerd-gateway"),
+        kubectl().in_context(other_cluster()).words("get pods,services --all-namespaces -l app=linkerd-gateway"),
     ))
 }
 

@@ -15,8 +15,7 @@ const ERRORS: [(&str, &str); 2] = [
 ];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let meaning_of =
-        |error: &str| ERRORS.iter().find(|(name, _)| *name == error).map(|(_, meaning)| *meaning);
+    let meaning_of = |error: &str| ERRORS.iter().find(|(name, _)| *name == error).map(|(_, meaning)| *meaning);
     let refused = growing(ctx, InboundErrors, |series| meaning_of(series.label("error")).is_some())?;
     let each = refused.iter().map(|growth| (growth.pod, growth));
     let findings = by_workload(ctx, each).into_iter().map(|(subject, all)| {
@@ -31,12 +30,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(said.take(QUOTED))
             .remedy(
                 Remedy::new()
-                    .note(
-                        "For a loop: do not export mirror Services; export only Services of this cluster",
-                    )
-                    .note(
-                        "For an invalid name: set the targetClusterDomain of the Link to this cluster's domain",
-                    ),
+                    .note("For a loop: do not export mirror Services; export only Services of this cluster")
+                    .note("For an invalid name: set the targetClusterDomain of the Link to this cluster's domain"),
             )
     });
     Ok(findings.collect())

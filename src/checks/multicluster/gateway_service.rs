@@ -90,8 +90,7 @@ fn subject(service: &Service) -> Subject {
 
 /// The ports of a Service on one line.
 fn ports(service: &Service) -> Evidence {
-    let all =
-        service.spec.ports.iter().map(|port| format!("{} {} to {}", port.name, port.port, port.target()));
+    let all = service.spec.ports.iter().map(|port| format!("{} {} to {}", port.name, port.port, port.target()));
     let all: Vec<String> = all.collect();
     let said = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
     Evidence::field(subject(service), "spec.ports", said)
@@ -176,9 +175,7 @@ fn probe_port(service: &Service, pod: &Pod) -> Option<Fault> {
     let Some(port) = port_by_name(service, PROBE_PORT) else {
         let is_reached = service.spec.ports.iter().any(|port| port.leads_to(pod) == Some(admin));
         let message = match is_reached {
-            true => format!(
-                "the gateway's Service has no port with the name {PROBE_PORT}: no cluster can be linked"
-            ),
+            true => format!("the gateway's Service has no port with the name {PROBE_PORT}: no cluster can be linked"),
             false => format!(
                 "the gateway's Service has no port {PROBE_PORT}: the probes of other clusters fail, so their \
                  mirrors have no endpoints"
@@ -230,8 +227,7 @@ fn probe(service: &Service, pod: &Pod) -> Option<Fault> {
     if !is_period {
         return fault(PROBE_PERIOD, period, "3", unlinkable);
     }
-    let is_admin =
-        port_by_name(service, PROBE_PORT).and_then(|port| port.leads_to(pod)) == Some(admin_port(pod));
+    let is_admin = port_by_name(service, PROBE_PORT).and_then(|port| port.leads_to(pod)) == Some(admin_port(pod));
     let is_answered = ADMIN_PATHS.contains(&path.split('?').next().unwrap_or(path));
     let unanswered = "the gateway's proxy does not serve the probe path of its Service: in clusters that are linked \
          with it, the gateway counts as not alive";
@@ -370,18 +366,9 @@ fn denied(service: &Service, pod: &Pod, policies: &Policies<'_>) -> Option<Fault
         evidence: by
             .iter()
             .map(network_policies::evidence)
-            .chain([Evidence::field(
-                subject(service),
-                "spec.selector",
-                format!("selects pod {}", pod.metadata.name),
-            )])
+            .chain([Evidence::field(subject(service), "spec.selector", format!("selects pod {}", pod.metadata.name))])
             .collect(),
-        remedy: network_policies::remedy(
-            decides,
-            Direction::Ingress,
-            &[(PeerSelector::Anybody, openings)],
-            words,
-        ),
+        remedy: network_policies::remedy(decides, Direction::Ingress, &[(PeerSelector::Anybody, openings)], words),
     })
 }
 
@@ -420,11 +407,7 @@ pub(super) fn blocked(
         )
         .parameter("export")
         .evidences(by.iter().map(network_policies::evidence))
-        .evidence(Evidence::field(
-            subject(service),
-            "spec.selector",
-            format!("selects pod {}", pod.metadata.name),
-        ))
+        .evidence(Evidence::field(subject(service), "spec.selector", format!("selects pod {}", pod.metadata.name)))
         .evidence(Evidence::other("Pod of the gateway", format!("{home}/{}", caller.metadata.name)));
     let openings = vec![("TCP", number), ("TCP", inbound_port(pod))];
     Some(finding.remedy(network_policies::remedy(

@@ -44,8 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = gateways.clone();
     gateways.retain(|service| {
         let is_twin = |other: &&Service| {
-            other.metadata.namespace == service.metadata.namespace
-                && other.spec.selector == service.spec.selector
+            other.metadata.namespace == service.metadata.namespace && other.spec.selector == service.spec.selector
         };
         named(service) || !all.iter().any(|other| named(other) && is_twin(other))
     });
@@ -88,8 +87,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether a Deployment is a gateway, by the labels of the chart.
 fn is_gateway_deployment(deployment: &Workload) -> bool {
     let meta = &deployment.metadata;
-    meta.label("component") == Some("gateway")
-        && meta.label(EXTENSION_LABEL) == Some(Extension::Multicluster.name())
+    meta.label("component") == Some("gateway") && meta.label(EXTENSION_LABEL) == Some(Extension::Multicluster.name())
 }
 
 fn selects(service: &Service, labels: &Texts) -> bool {
@@ -119,35 +117,22 @@ impl<'a> Gateways<'a> {
     /// The Deployment with the pods of a Service.
     fn deployment(&self, service: &Service) -> Option<&'a Workload> {
         self.deployments.iter().find(|one| {
-            one.metadata.namespace == service.metadata.namespace
-                && selects(service, &one.spec.template.metadata.labels)
+            one.metadata.namespace == service.metadata.namespace && selects(service, &one.spec.template.metadata.labels)
         })
     }
 
     /// The findings for exported Services whose pods network policies close to the gateway's pods.
-    fn blocked_exports(
-        &self,
-        ctx: &Context<'_>,
-        gateways: &[&Service],
-        policies: &Policies<'_>,
-    ) -> Vec<Finding> {
+    fn blocked_exports(&self, ctx: &Context<'_>, gateways: &[&Service], policies: &Policies<'_>) -> Vec<Finding> {
         let callers: Vec<&Pod> = gateways.iter().flat_map(|service| self.own(service)).collect();
         let Some(caller) = callers.first() else { return Vec::new() };
         let judged = self.exported.iter().filter(|service| ctx.judges(&service.metadata.namespace));
         judged
-            .filter_map(|service| {
-                gateway_service::blocked(ctx, service, &self.own(service), caller, policies)
-            })
+            .filter_map(|service| gateway_service::blocked(ctx, service, &self.own(service), caller, policies))
             .collect()
     }
 
     /// The finding for a gateway that network policies of its namespace keep from exported Services.
-    fn without_egress(
-        &self,
-        ctx: &Context<'_>,
-        service: &Service,
-        policies: &Policies<'_>,
-    ) -> Option<Finding> {
+    fn without_egress(&self, ctx: &Context<'_>, service: &Service, policies: &Policies<'_>) -> Option<Finding> {
         let own = self.own(service);
         let gateway = own.first()?;
         let mut ports = BTreeSet::new();
@@ -177,9 +162,8 @@ impl<'a> Gateways<'a> {
         if !self.own(service).is_empty() || self.deployment(service).is_some() {
             return None;
         }
-        let of_gateway = |one: &&Workload| {
-            is_gateway_deployment(one) && one.metadata.namespace == service.metadata.namespace
-        };
+        let of_gateway =
+            |one: &&Workload| is_gateway_deployment(one) && one.metadata.namespace == service.metadata.namespace;
         let mut all = self.deployments.iter().filter(of_gateway);
         all.next().filter(|_| all.next().is_none())
     }
@@ -206,8 +190,7 @@ impl<'a> Gateways<'a> {
             .evidence(Evidence::field(&subject, "spec.selector", pairs(&service.spec.selector)))
             .evidence(Evidence::field(&object, "spec.template.metadata.labels", pairs(labels)))
             .evidence(evidence(&self.exported));
-        let act =
-            "Let the Service select the gateway's pods, as the chart does (also in its source manifest)";
+        let act = "Let the Service select the gateway's pods, as the chart does (also in its source manifest)";
         finding.remedy(match labels.get("app") {
             Some(app) => {
                 let selector = json!([{"op": "add", "path": "/spec/selector", "value": {"app": app}}]);
@@ -283,15 +266,11 @@ impl<'a> Gateways<'a> {
                 _ => Evidence::field(object, "status", label(pod)),
             }
         });
-        let selector: Vec<String> =
-            service.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let selector: Vec<String> = service.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let selector = selector.join(",");
         match self.deployment(service) {
             None if own.is_empty() => {
-                vec![Evidence::other(
-                    format!("Deployments and pods in {namespace} with {selector}"),
-                    "none".to_owned(),
-                )]
+                vec![Evidence::other(format!("Deployments and pods in {namespace} with {selector}"), "none".to_owned())]
             }
             Some(deployment) if own.is_empty() => {
                 let object = Subject::object(Kind::Deployment, namespace, &deployment.metadata.name);
@@ -390,15 +369,8 @@ impl<'a> Gateways<'a> {
             ))
             .evidence(evidence(&self.exported))
             .remedy(
-                reinstall(
-                    ctx,
-                    Remedy::new(),
-                    Extension::Multicluster,
-                    ", which creates the Service of the gateway",
-                )
-                .note(
-                    "If the load balancer gets another address, create the links of the other clusters again",
-                ),
+                reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which creates the Service of the gateway")
+                    .note("If the load balancer gets another address, create the links of the other clusters again"),
             )
     }
 }

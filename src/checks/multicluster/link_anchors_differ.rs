@@ -32,10 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pem = config.and_then(|config| config.data.get(BUNDLE));
     let own = pem.and_then(|pem| from_pem(pem.as_bytes()).ok()).unwrap_or_default();
     if own.is_empty() {
-        return Err(Unjudged::blocked(
-            "trust-roots-missing",
-            "the trust anchors of this cluster are not known",
-        ));
+        return Err(Unjudged::blocked("trust-roots-missing", "the trust anchors of this cluster are not known"));
     }
     let own: BTreeSet<String> = own.iter().map(Certificate::print).collect();
     let installed = installed(ctx);

@@ -40,8 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(wanted) = ctx.knowledge.extensions().link_version(&release, ctx.knowledge.minors()) else {
         return Ok(Verdict::fine());
     };
-    let served: Vec<&str> =
-        definition.spec.versions.iter().filter(|v| v.served).map(|v| v.name.as_str()).collect();
+    let served: Vec<&str> = definition.spec.versions.iter().filter(|v| v.served).map(|v| v.name.as_str()).collect();
     if served.contains(&wanted) {
         return Ok(Verdict::fine());
     }
@@ -52,11 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              release's CLI and controllers require",
         )
         .parameter("version")
-        .evidence(Evidence::field(
-            object,
-            "spec.versions",
-            format!("{}; needed: {wanted}", served.join(", ")),
-        ))
+        .evidence(Evidence::field(object, "spec.versions", format!("{}; needed: {wanted}", served.join(", "))))
         .evidence(seen)
         .remedy(upgraded_extension(ctx, &release));
     Ok(finding.into())
@@ -75,11 +70,7 @@ fn not_served(ctx: &Context<'_>, subject: Subject, unserved: &Unserved) -> Findi
         Unserved::NotEstablished(reason) => (
             "the API server does not serve the Link CRD: links cannot be read, and their controllers no longer \
              mirror anything",
-            Evidence::field(
-                object,
-                "status.conditions[type=Established].status",
-                format!("False {reason}").trim(),
-            ),
+            Evidence::field(object, "status.conditions[type=Established].status", format!("False {reason}").trim()),
             "Find out why it is not accepted: usually another CRD has the same names",
         ),
     };

@@ -50,9 +50,8 @@ fn is_unread(ctx: &Context<'_>, link: &Link) -> bool {
 
 /// Whether the installed release, or the target of the upgrade, refuses credentials that run a program.
 fn refuses_exec(ctx: &Context<'_>) -> bool {
-    let accepts = |release: LinkerdVersion| {
-        ctx.knowledge.extensions().accepts_exec_credentials(&release, ctx.knowledge.minors())
-    };
+    let accepts =
+        |release: LinkerdVersion| ctx.knowledge.extensions().accepts_exec_credentials(&release, ctx.knowledge.minors());
     release(ctx).map(accepts) == Some(Contains::No)
 }
 
@@ -64,11 +63,8 @@ fn runs_a_program(ctx: &Context<'_>, link: &Link) -> Finding {
         "the credentials of the link run a program (exec), which this release refuses: its controller does \
          not reach the other cluster, and its mirror services are not updated",
     );
-    let finding = finding.parameter("exec").evidence(Evidence::field(
-        secret,
-        "data.kubeconfig",
-        "its user has an exec entry",
-    ));
+    let finding =
+        finding.parameter("exec").evidence(Evidence::field(secret, "data.kubeconfig", "its user has an exec entry"));
     finding.remedy(link_again(ctx, Remedy::new(), link))
 }
 

@@ -124,13 +124,9 @@ impl LinkFault<'_> {
                 format!("{} (not a duration with a unit, such as 3s)", self.value)
             }
             (ValueFault::Unparsable, THRESHOLD) => format!("{} (not a whole number from 0)", self.value),
-            (
-                ValueFault::Unparsable
-                | ValueFault::NotPositive
-                | ValueFault::Relative
-                | ValueFault::Selector,
-                _,
-            ) => self.value.clone().into_owned(),
+            (ValueFault::Unparsable | ValueFault::NotPositive | ValueFault::Relative | ValueFault::Selector, _) => {
+                self.value.clone().into_owned()
+            }
         };
         field(link, self.path, value)
     }
@@ -231,11 +227,7 @@ fn faults(link: &Link) -> Vec<LinkFault<'_>> {
         ("spec.federatedServiceSelector", &spec.federated_service_selector),
     ] {
         let reason = selector.as_ref().and_then(LabelSelector::invalid);
-        faults.extend(reason.map(|reason| LinkFault {
-            path,
-            value: Cow::Owned(reason),
-            wrong: ValueFault::Selector,
-        }));
+        faults.extend(reason.map(|reason| LinkFault { path, value: Cow::Owned(reason), wrong: ValueFault::Selector }));
     }
     // Without a gateway, the CLI writes neither an identity nor a port.
     let states_gateway = !spec.gateway_identity.is_empty() && !spec.gateway_port.is_empty();
@@ -264,11 +256,7 @@ fn faults(link: &Link) -> Vec<LinkFault<'_>> {
     faults
 }
 
-fn fault<'a>(
-    path: &'static str,
-    value: &'a str,
-    wrong: impl Fn(&str) -> Option<ValueFault>,
-) -> Option<LinkFault<'a>> {
+fn fault<'a>(path: &'static str, value: &'a str, wrong: impl Fn(&str) -> Option<ValueFault>) -> Option<LinkFault<'a>> {
     let wrong = if value.is_empty() { Some(ValueFault::Missing) } else { wrong(value) };
     wrong.map(|wrong| LinkFault { path, value: Cow::Borrowed(value), wrong })
 }
@@ -276,8 +264,7 @@ fn fault<'a>(
 /// Whether a text is neither an address nor a name, so that Go's `net.LookupIP` fails: it has a port, a scheme or
 /// blanks.
 fn is_unresolvable(text: &str) -> bool {
-    let is_name =
-        |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'));
+    let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'));
     text.is_empty() || (text.parse::<IpAddr>().is_err() && !is_name(text))
 }
 

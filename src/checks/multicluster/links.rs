@@ -97,9 +97,9 @@ impl<'a> Controllers<'a> {
 
 /// The services that mirror a service of another cluster, except for gateways.
 pub(super) fn mirrors(services: &[Service]) -> impl Iterator<Item = &Service> {
-    services.iter().filter(|service| {
-        service.metadata.label(MIRRORED).is_some() && service.metadata.label(GATEWAY).is_none()
-    })
+    services
+        .iter()
+        .filter(|service| service.metadata.label(MIRRORED).is_some() && service.metadata.label(GATEWAY).is_none())
 }
 
 /// Whether a Service mirrors one of another cluster. Mirrors are evaluated with their Links.
@@ -178,9 +178,7 @@ pub(super) fn with_controller(ctx: &Context<'_>, remedy: Remedy, link: &Link) ->
     // Values replace lists as a whole.
     let entry = match ctx.for_steps::<Link>() {
         [] | [_] => format!("Set controllers[0].link.ref.name={name}"),
-        _ => format!(
-            "Add an entry with link.ref.name={name} to the list `controllers`, after the existing ones,"
-        ),
+        _ => format!("Add an entry with link.ref.name={name} to the list `controllers`, after the existing ones,"),
     };
     let by_chart = format!(
         "{entry} in the values of the multicluster chart, and apply it: it creates the controller, its \
@@ -189,10 +187,8 @@ pub(super) fn with_controller(ctx: &Context<'_>, remedy: Remedy, link: &Link) ->
     match chart_makes_controllers(ctx) {
         Contains::No => link_again(ctx, remedy, link),
         Contains::Yes => remedy.step(StepKind::ChartValue, by_chart),
-        Contains::Unknown => remedy.step(
-            StepKind::ChartValue,
-            format!("{by_chart}; before 2.18, create the link again with the linkerd CLI"),
-        ),
+        Contains::Unknown => remedy
+            .step(StepKind::ChartValue, format!("{by_chart}; before 2.18, create the link again with the linkerd CLI")),
     }
 }
 
@@ -239,9 +235,7 @@ pub(in crate::checks) fn link_again_with(
         None => "CLI of the installed release".to_owned(),
     };
     remedy.command(
-        format!(
-            "Create the link again with the linkerd {cli} and the options that it was created with{before}{git}"
-        ),
+        format!("Create the link again with the linkerd {cli} and the options that it was created with{before}{git}"),
         match release {
             Some(_) => guarded(release, line),
             None => line.into(),
@@ -262,8 +256,7 @@ fn link_verb(chart_makes_controllers: Contains) -> (&'static str, &'static str) 
 pub(super) fn deleted_again(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let (verb, before) = link_verb(chart_makes_controllers(ctx));
     let call = linkerd().in_context(other_cluster()).words(verb);
-    let line =
-        call.option("--cluster-name", Arg::placeholder("CLUSTER_NAME")).pipe(kubectl().words("apply -f -"));
+    let line = call.option("--cluster-name", Arg::placeholder("CLUSTER_NAME")).pipe(kubectl().words("apply -f -"));
     remedy.command(
         format!(
             "Create each earlier link again with its options, because its objects were deleted with the CRD{before}"
@@ -298,12 +291,7 @@ pub(in crate::checks) fn single_controller(cluster: &str) -> String {
 }
 
 /// Adds the step that leaves a link with the controller of the chart. Reads `deployments.apps`.
-pub(super) fn with_single_controller(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    namespace: &str,
-    cluster: &str,
-) -> Remedy {
+pub(super) fn with_single_controller(ctx: &Context<'_>, remedy: Remedy, namespace: &str, cluster: &str) -> Remedy {
     let release = release(ctx);
     let command = guarded(release.as_ref(), unlink_controller(namespace, cluster));
     remedy.command(single_controller(cluster), command)

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use super::links::{
-    CLUSTER, Controllers, ask_controller, field, gateways, is_found_over_there, links, mirrors, mirrors_of,
-    no_links, subject,
+    CLUSTER, Controllers, ask_controller, field, gateways, is_found_over_there, links, mirrors, mirrors_of, no_links,
+    subject,
 };
 use crate::checks::grace::spared;
 use crate::checks::prelude::*;
@@ -62,9 +62,9 @@ fn outdated<'a>(
     let own = mirrors(services).filter(is_behind).chain(gateways(services, cluster));
     own.filter_map(|service| {
         let meta = &service.metadata;
-        let of_service = slices.iter().filter(|slice| {
-            slice.metadata.namespace == meta.namespace && slice.service() == Some(meta.name.as_str())
-        });
+        let of_service = slices
+            .iter()
+            .filter(|slice| slice.metadata.namespace == meta.namespace && slice.service() == Some(meta.name.as_str()));
         let has: BTreeSet<IpAddr> = of_service
             .flat_map(|slice| &slice.endpoints)
             .flat_map(|endpoint| &endpoint.addresses)
@@ -103,10 +103,7 @@ fn remedy(ctx: &Context<'_>, link: &Link) -> Remedy {
     remedy
         .command(
             "Restart the controller, which writes the gateway's addresses again",
-            kubectl()
-                .namespace(&meta.namespace)
-                .words("rollout restart")
-                .operand(format!("deployment/{}", meta.name)),
+            kubectl().namespace(&meta.namespace).words("rollout restart").operand(format!("deployment/{}", meta.name)),
         )
         .restarting(Restarts::Workloads)
 }

@@ -13,16 +13,14 @@ const REMOTE_NAME: &str = "mirror.linkerd.io/remote-svc-fq-name";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.partial_list::<Service>()?;
-    let known: BTreeSet<&str> =
-        links(ctx)?.iter().map(|link| link.spec.target_cluster_name.as_str()).collect();
+    let known: BTreeSet<&str> = links(ctx)?.iter().map(|link| link.spec.target_cluster_name.as_str()).collect();
     let mirrors: Vec<(&Service, &str)> =
         mirrors(services).filter_map(|service| Some((service, service.metadata.label(CLUSTER)?))).collect();
     let is_other = |service: &Service| service.is_federated() || service.lacks_remote_service();
     if mirrors.is_empty() && !services.iter().any(is_other) {
         return Err(Unjudged::not_applicable("the cluster has no mirror services"));
     }
-    let orphans: Vec<&(&Service, &str)> =
-        mirrors.iter().filter(|(_, cluster)| !known.contains(cluster)).collect();
+    let orphans: Vec<&(&Service, &str)> = mirrors.iter().filter(|(_, cluster)| !known.contains(cluster)).collect();
     if !orphans.is_empty() {
         ctx.complete_list::<Link>()?;
     }
@@ -37,12 +35,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .severity(Severity::Warning)
         .evidence(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), *cluster))
-        .remedy(
-            Remedy::new().note("If the cluster should stay linked, create the link again").command(
-                "Otherwise delete the mirror service once it has no clients",
-                kubectl().namespace(&meta.namespace).words("delete service").operand(&meta.name),
-            ),
-        )
+        .remedy(Remedy::new().note("If the cluster should stay linked, create the link again").command(
+            "Otherwise delete the mirror service once it has no clients",
+            kubectl().namespace(&meta.namespace).words("delete service").operand(&meta.name),
+        ))
     });
     let mut findings: Vec<Finding> = findings.chain(doubles(ctx, services, &known)).collect();
     findings.extend(memberless(ctx, services, &known)?);
@@ -52,26 +48,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// Federated services without a member that can exist: none of this cluster, and none of a linked cluster.
-fn memberless(
-    ctx: &Context<'_>,
-    services: &[Service],
-    clusters: &BTreeSet<&str>,
-) -> Result<Vec<Finding>, Missing> {
+fn memberless(ctx: &Context<'_>, services: &[Service], clusters: &BTreeSet<&str>) -> Result<Vec<Finding>, Missing> {
     let known: BTreeSet<(&str, &str)> = services.iter().map(|service| service.metadata.key()).collect();
     let lost: Vec<(&Service, Vec<&str>)> = services
         .iter()
         .filter(|service| service.is_federated())
         .filter_map(|service| {
-            let exists = service
-                .local_member()
-                .is_some_and(|name| known.contains(&(service.metadata.namespace.as_str(), name)));
+            let exists =
+                service.local_member().is_some_and(|name| known.contains(&(service.metadata.namespace.as_str(), name)));
             let linked = |member: &str| {
-                member
-                    .split_once('@')
-                    .is_some_and(|(name, cluster)| !name.is_empty() && clusters.contains(cluster))
+                member.split_once('@').is_some_and(|(name, cluster)| !name.is_empty() && clusters.contains(cluster))
             };
-            let members: Vec<&str> =
-                service.local_member().into_iter().chain(service.remote_members()).collect();
+            let members: Vec<&str> = service.local_member().into_iter().chain(service.remote_members()).collect();
             (!exists && !service.remote_members().any(linked)).then_some((service, members))
         })
         .collect();

@@ -59,15 +59,17 @@ fn claim<'a>(application: &'a ArgoApplication, service: &'a Service) -> Option<C
     }
     let (namespace, name) = service.metadata.key();
     let status = &application.status;
-    let listed = status.resources.iter().find(|one| {
-        one.kind == "Service" && one.group.is_empty() && one.namespace == namespace && one.name == name
-    });
+    let listed = status
+        .resources
+        .iter()
+        .find(|one| one.kind == "Service" && one.group.is_empty() && one.namespace == namespace && one.name == name);
     if listed.is_some_and(|one| !one.requires_pruning) {
         return None;
     }
-    let was_pruned = status.operation_state.sync_result.resources.iter().any(|one| {
-        one.kind == "Service" && one.namespace == namespace && one.name == name && one.status == "Pruned"
-    });
+    let was_pruned =
+        status.operation_state.sync_result.resources.iter().any(|one| {
+            one.kind == "Service" && one.namespace == namespace && one.name == name && one.status == "Pruned"
+        });
     let is_new = status.reconciled_at.is_some() && service.metadata.creation_timestamp > status.reconciled_at;
     let is_listed = listed.is_some();
     (is_listed || was_pruned && is_new).then_some(Claim { application, marks, is_listed, was_pruned })
@@ -118,9 +120,7 @@ fn finding(ctx: &Context<'_>, service: &Service, claim: &Claim<'_>) -> Finding {
     });
     let state = |path: String, said: &str| Evidence::field(&of_application, path, said);
     let listed = claim.is_listed.then(|| state(format!("status.resources[{place}].requiresPruning"), "true"));
-    let pruned = claim
-        .was_pruned
-        .then(|| state(format!("status.operationState.syncResult[{place}].status"), "Pruned"));
+    let pruned = claim.was_pruned.then(|| state(format!("status.operationState.syncResult[{place}].status"), "Pruned"));
     let automated = prunes.then(|| state("spec.syncPolicy.automated.prune".to_owned(), "true"));
     ctx.finding(of_service, message)
         .severity(severity)
@@ -139,20 +139,19 @@ fn remedy(ctx: &Context<'_>, service: &Service, marks: &[Mark<'_>]) -> Remedy {
     }
     let by_label = marks.iter().any(|mark| matches!(mark, Mark::Label(_)));
     let remedy = match by_label {
-        true => Remedy::new().note(
-            "In the ConfigMap argocd-cm of this cluster's Argo CD, set application.resourceTrackingMethod to \
+        true => Remedy::new()
+            .note(
+                "In the ConfigMap argocd-cm of this cluster's Argo CD, set application.resourceTrackingMethod to \
              annotation: Argo CD then ignores copied labels",
-        )
+            )
             .step(StepKind::Note, "Then sync the Applications of this Argo CD"),
         false => Remedy::new(),
     };
-    remedy.note(
-        format!(
-            "{} the exported Service with {ARGO_CD_OPTIONS}: Prune=false. The mirror gets the annotation too, and no \
+    remedy.note(format!(
+        "{} the exported Service with {ARGO_CD_OPTIONS}: Prune=false. The mirror gets the annotation too, and no \
              Argo CD prunes either of them",
-            if by_label { "Otherwise annotate" } else { "Annotate" }
-        ),
-    )
+        if by_label { "Otherwise annotate" } else { "Annotate" }
+    ))
 }
 
 /// The steps in releases whose service mirror can exclude labels and annotations.
@@ -222,8 +221,7 @@ fn exclude_in_link(remedy: Remedy, link: &Link, marks: &[Mark<'_>]) -> Remedy {
     let of_labels = marks.iter().filter(|mark| matches!(mark, Mark::Label(_))).map(|mark| mark.key());
     let of_others = marks.iter().filter(|mark| matches!(mark, Mark::Annotation(_))).map(|mark| mark.key());
     let labels = added(&spec.excluded_labels, of_labels.collect()).map(|list| ("excludedLabels", list));
-    let others =
-        added(&spec.excluded_annotations, of_others.collect()).map(|list| ("excludedAnnotations", list));
+    let others = added(&spec.excluded_annotations, of_others.collect()).map(|list| ("excludedAnnotations", list));
     let fields: serde_json::Map<String, serde_json::Value> =
         labels.into_iter().chain(others).map(|(name, list)| (name.to_owned(), list)).collect();
     if fields.is_empty() {

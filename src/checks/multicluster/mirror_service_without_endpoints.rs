@@ -24,8 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let subject = Subject::object(Kind::Service, &meta.namespace, &meta.name);
             let object = subject.to_string();
             let cluster = meta.label(CLUSTER).unwrap_or("missing");
-            let finding =
-                ctx.finding(subject, "the mirror service has no endpoints: calls to it fail at once");
+            let finding = ctx.finding(subject, "the mirror service has no endpoints: calls to it fail at once");
             spared(finding, ctx.within_grace(meta.creation_timestamp))
                 .tie(mirrors_of(cluster))
                 .evidence(Evidence::other(

@@ -37,8 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The component of an object in the extension's namespace, if this check judges it.
 fn component<'a>(ctx: &Context<'_>, meta: &'a Meta, home: &str) -> Option<&'a str> {
     let components = ctx.knowledge.extensions().multicluster_components();
-    let is_own =
-        meta.namespace == home && meta.label(EXTENSION_LABEL) == Some(Extension::Multicluster.name());
+    let is_own = meta.namespace == home && meta.label(EXTENSION_LABEL) == Some(Extension::Multicluster.name());
     meta.label("component").filter(|name| is_own && components.iter().any(|known| known == name))
 }
 
@@ -58,8 +57,7 @@ fn without_pod(ctx: &Context<'_>, deployment: &Workload) -> Finding {
             namespaced().words("scale --replicas 1").operand(target),
         )
     } else {
-        Remedy::new()
-            .command("Find out why the Deployment has no pod", namespaced().words("describe").operand(target))
+        Remedy::new().command("Find out why the Deployment has no pod", namespaced().words("describe").operand(target))
     };
     let message = "the local service mirror has no pods: federated Services do not follow their members in this \
         cluster";

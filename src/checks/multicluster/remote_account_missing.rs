@@ -64,8 +64,7 @@ impl Granted<'_> {
     /// Names of accounts for other clusters: of the role, its binding or the account itself, whichever exists.
     /// The chart and `linkerd multicluster allow` give all three the same name.
     fn names(&self, default: &str, mirrors: &[ServiceMirror]) -> BTreeSet<String> {
-        let config =
-            |role: &&AnyRole| role.rules.iter().any(|rule| rule.allows_one("", "configmaps", "get", CONFIG));
+        let config = |role: &&AnyRole| role.rules.iter().any(|rule| rule.allows_one("", "configmaps", "get", CONFIG));
         let roles = self
             .roles
             .iter()
@@ -74,10 +73,7 @@ impl Granted<'_> {
             .map(|role| &role.metadata.name);
         let of_link = |name: &str| {
             mirrors.iter().any(|mirror| {
-                mirror
-                    .cluster_role_binding
-                    .split_once("{cluster}")
-                    .is_some_and(|(start, _)| name.starts_with(start))
+                mirror.cluster_role_binding.split_once("{cluster}").is_some_and(|(start, _)| name.starts_with(start))
             })
         };
         let bindings = self
@@ -116,10 +112,8 @@ impl Granted<'_> {
 
     /// Whether any binding lets the account read Services.
     fn may_read(&self, account: &str) -> bool {
-        let bound = self
-            .bindings
-            .iter()
-            .filter(|one| one.subjects.iter().any(|subject| subject.covers(self.home, account)));
+        let bound =
+            self.bindings.iter().filter(|one| one.subjects.iter().any(|subject| subject.covers(self.home, account)));
         bound
             .filter_map(|one| self.roles.iter().find(|role| role.metadata.name == one.role_ref.name))
             .flat_map(|role| &role.rules)
@@ -174,14 +168,7 @@ fn none(ctx: &Context<'_>, home: &str) -> Finding {
             "none",
         ))
         .remedy(
-            reinstall(
-                ctx,
-                Remedy::new(),
-                Extension::Multicluster,
-                ", which creates the account and its role",
-            )
-            .note(
-                "Create the links of the other clusters again: the token of a deleted account stays invalid",
-            ),
+            reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which creates the account and its role")
+                .note("Create the links of the other clusters again: the token of a deleted account stays invalid"),
         )
 }

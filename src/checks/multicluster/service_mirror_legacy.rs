@@ -62,12 +62,7 @@ fn created_by_cli(ctx: &Context<'_>, link: &Link, controller: &Workload, compone
 }
 
 /// A controller of the chart of an older release than the extension: the last upgrade of the extension did not list it.
-fn outdated(
-    ctx: &Context<'_>,
-    deployments: &[Workload],
-    link: &Link,
-    controller: &Workload,
-) -> Option<Finding> {
+fn outdated(ctx: &Context<'_>, deployments: &[Workload], link: &Link, controller: &Workload) -> Option<Finding> {
     if ctx.upgraded().is_some() {
         return None;
     }
@@ -78,8 +73,7 @@ fn outdated(
     if version.cmp_same_channel(&extension) != Some(Ordering::Less) {
         return None;
     }
-    let remedy =
-        release::extension(ctx, Remedy::new(), Extension::Multicluster.name(), (&version, &extension));
+    let remedy = release::extension(ctx, Remedy::new(), Extension::Multicluster.name(), (&version, &extension));
     Some(
         ctx.finding(
             subject(link),
@@ -88,11 +82,7 @@ fn outdated(
         )
         .parameter("outdated")
         .rows_as(Severity::Info)
-        .evidence(Evidence::field(
-            object(controller),
-            "spec.template.spec.containers[*].image",
-            image.to_string(),
-        ))
+        .evidence(Evidence::field(object(controller), "spec.template.spec.containers[*].image", image.to_string()))
         .evidence(seen)
         .remedy(remedy),
     )

@@ -1,8 +1,6 @@
 //! `service-mirror-not-running`: a Link has no running controller, or several.
 
-use super::links::{
-    CLUSTER, Controllers, ask_controller, link_in, links, mirrors_of, subject, with_controller,
-};
+use super::links::{CLUSTER, Controllers, ask_controller, link_in, links, mirrors_of, subject, with_controller};
 use crate::checks::grace::spared;
 use crate::checks::prelude::*;
 use crate::checks::rewrite;
@@ -55,8 +53,7 @@ fn elsewhere(ctx: &Context<'_>, link: &Link, controllers: &[&Workload], links: &
                 .operand(&link.metadata.name),
         )
     };
-    let is_twin =
-        |other: &Link| other.metadata.namespace == *home && other.spec.target_cluster_name == *cluster;
+    let is_twin = |other: &Link| other.metadata.namespace == *home && other.spec.target_cluster_name == *cluster;
     let finding = |message: String| {
         ctx.finding(subject(link), message)
             .parameter("namespace")
@@ -116,10 +113,7 @@ fn not_ready(ctx: &Context<'_>, link: &Link, controller: &Workload) -> Finding {
             Remedy::new()
                 .command(
                     "Find out why it is not Running",
-                    kubectl()
-                        .namespace(namespace)
-                        .words("describe pod")
-                        .option("-l", format!("{CLUSTER}={cluster}")),
+                    kubectl().namespace(namespace).words("describe pod").option("-l", format!("{CLUSTER}={cluster}")),
                 )
                 .command(
                     "Read its log",

@@ -29,27 +29,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let controllers = deployments.as_ref().map(|all| Controllers::new(ctx, all));
     let known = ctx.knowledge.extensions().service_mirrors();
     let parts = [
-        ControllerObjects::new(
-            Kind::ServiceAccount,
-            |m| &m.service_account,
-            accounts.iter().map(|o| &o.metadata),
-        ),
-        ControllerObjects::new(
-            Kind::ClusterRole,
-            |m| &m.cluster_role,
-            cluster_roles.iter().map(|o| &o.metadata),
-        ),
+        ControllerObjects::new(Kind::ServiceAccount, |m| &m.service_account, accounts.iter().map(|o| &o.metadata)),
+        ControllerObjects::new(Kind::ClusterRole, |m| &m.cluster_role, cluster_roles.iter().map(|o| &o.metadata)),
         ControllerObjects::new(
             Kind::ClusterRoleBinding,
             |m| &m.cluster_role_binding,
             cluster_role_bindings.iter().map(|o| &o.metadata),
         ),
         ControllerObjects::new(Kind::Role, |m| &m.role, roles.iter().map(|o| &o.metadata)),
-        ControllerObjects::new(
-            Kind::RoleBinding,
-            |m| &m.role_binding,
-            role_bindings.iter().map(|o| &o.metadata),
-        ),
+        ControllerObjects::new(Kind::RoleBinding, |m| &m.role_binding, role_bindings.iter().map(|o| &o.metadata)),
     ];
     let mut findings = Vec::new();
     // Of a Link that no controller reads, another check reports the namespace.
@@ -131,8 +119,7 @@ fn unreadable(
     let role = kubectl().namespace(namespace).words("create role").operand(&name);
     let role = role.words("--verb=get --resource=secrets").option("--resource-name", secret);
     let binding = kubectl().namespace(namespace).words("create rolebinding").operand(&name);
-    let binding =
-        binding.option("--role", &name).option("--serviceaccount", format!("{namespace}:{account}"));
+    let binding = binding.option("--role", &name).option("--serviceaccount", format!("{namespace}:{account}"));
     let message = "the link's controller may not read the Secret that the link names: it does not reach the other \
                    cluster, and its mirror services are not updated";
     let subject_of = Subject::object(Kind::ServiceAccount, namespace, account).to_string();
@@ -205,18 +192,13 @@ impl<'a> ControllerObjects<'a> {
     fn absent(&self, link: &Link, known: &[ServiceMirror]) -> Evidence {
         let names: Vec<String> = known.iter().map(|mirror| self.object_name(mirror, link)).collect();
         let kind = self.kind;
-        let place =
-            if self.is_namespaced() { format!(" in {}", link.metadata.namespace) } else { String::new() };
+        let place = if self.is_namespaced() { format!(" in {}", link.metadata.namespace) } else { String::new() };
         Evidence::other(format!("every {kind}{place}"), format!("none is named {}", names.join(" or ")))
     }
 }
 
 /// The finding for objects that exist without the labels, which still work.
-fn mark(
-    ctx: &Context<'_>,
-    link: &Link,
-    unmarked: &[(&ControllerObjects<'_>, &Meta, &ServiceMirror)],
-) -> Finding {
+fn mark(ctx: &Context<'_>, link: &Link, unmarked: &[(&ControllerObjects<'_>, &Meta, &ServiceMirror)]) -> Finding {
     let message = "objects of the link's controller lack their labels: they work, but `linkerd check` \
                    reports them as missing";
     let cluster = &link.spec.target_cluster_name;
@@ -242,7 +224,7 @@ fn mark(
         let object = Subject::object(part.kind, &meta.namespace, &meta.name).to_string();
         finding = finding.evidence(Evidence::field(object, "metadata.labels", seen));
     }
-    let steps = Remedy::new()
-        .command("Set the labels, and also set them in the source of the objects", Command::lines(lines));
+    let steps =
+        Remedy::new().command("Set the labels, and also set them in the source of the objects", Command::lines(lines));
     finding.rows_as(Severity::Error).explains_nothing().remedy(steps)
 }

@@ -16,8 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for link in links(ctx)? {
         let (mirrored, federated) = (&link.status.mirror_services, &link.status.federated_services);
         let mut failed: Vec<(&str, &LinkedService, &Condition)> = Vec::new();
-        for (path, services) in [("status.mirrorServices", mirrored), ("status.federatedServices", federated)]
-        {
+        for (path, services) in [("status.mirrorServices", mirrored), ("status.federatedServices", federated)] {
             for service in services {
                 let condition = service.conditions.iter().find(|c| c.kind == MIRRORED && c.status == "False");
                 failed.extend(condition.map(|condition| (path, service, condition)));
@@ -28,16 +27,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let namespaces: Vec<&str> = {
             let lacking = failed.iter().filter(|(.., condition)| &*condition.reason == "MissingNamespace");
-            let mut all: Vec<&str> =
-                lacking.map(|(_, service, _)| service.remote_ref.namespace.as_str()).collect();
+            let mut all: Vec<&str> = lacking.map(|(_, service, _)| service.remote_ref.namespace.as_str()).collect();
             all.sort_unstable();
             all.dedup();
             all
         };
         let mut remedy = Remedy::new();
         if !namespaces.is_empty() {
-            let create =
-                namespaces.iter().map(|namespace| kubectl().words("create namespace").operand(*namespace));
+            let create = namespaces.iter().map(|namespace| kubectl().words("create namespace").operand(*namespace));
             remedy = remedy.command(
                 "Create the missing namespaces here, or let the multicluster chart create them \
                  (enableNamespaceCreation of the controller)",
@@ -51,28 +48,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             );
         }
         if failed.iter().any(|(.., condition)| &*condition.reason == "Error") {
-            remedy = ask_controller(
-                remedy,
-                &link.metadata.namespace,
-                &link.spec.target_cluster_name,
-                ", which tries again",
-            );
+            remedy =
+                ask_controller(remedy, &link.metadata.namespace, &link.spec.target_cluster_name, ", which tries again");
         }
         let more = failed.len().saturating_sub(QUOTED);
         findings.push(
-            ctx.finding(
-                subject(link),
-                message(&failed.iter().map(|(.., condition)| &*condition.reason).collect()),
-            )
-            .evidences(
-                failed
-                    .iter()
-                    .take(QUOTED)
-                    .map(|(path, service, condition)| quoted(link, path, service, condition)),
-            )
-            .evidences((more > 0).then(|| Evidence::other("services", format!("{more} more"))))
-            .remedy(remedy)
-            .tie(mirrors_of(&link.spec.target_cluster_name)),
+            ctx.finding(subject(link), message(&failed.iter().map(|(.., condition)| &*condition.reason).collect()))
+                .evidences(
+                    failed.iter().take(QUOTED).map(|(path, service, condition)| quoted(link, path, service, condition)),
+                )
+                .evidences((more > 0).then(|| Evidence::other("services", format!("{more} more"))))
+                .remedy(remedy)
+                .tie(mirrors_of(&link.spec.target_cluster_name)),
         );
     }
     Ok(findings.into())

@@ -192,15 +192,12 @@ impl<'a> Switch<'a> {
     /// The keys that pods of the installed build prove to be read or not read, if its version does not show it.
     fn proof(&self, ctx: &Context<'a>) -> Proof<'a> {
         let mut proof = Proof::new();
-        let (KeysRead::AtLeast(_) | KeysRead::Unknown, Some(version)) = (self.reads, self.reader.version())
-        else {
+        let (KeysRead::AtLeast(_) | KeysRead::Unknown, Some(version)) = (self.reads, self.reader.version()) else {
             return proof;
         };
         let injector = format!("linkerd/proxy-injector {version}");
         for pod in ctx.partial_list::<Pod>().unwrap_or_default() {
-            if pod.metadata.annotation("linkerd.io/created-by") != Some(&injector)
-                || pod.spec.proxy().is_none()
-            {
+            if pod.metadata.annotation("linkerd.io/created-by") != Some(&injector) || pod.spec.proxy().is_none() {
                 continue;
             }
             let mut keys = self.knowledge.all_keys().iter().filter(|k| pod.metadata.annotation(k).is_some());

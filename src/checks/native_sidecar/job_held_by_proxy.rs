@@ -48,8 +48,7 @@ fn ended(pod: &Pod, now: jiff::Timestamp, grace: jiff::SignedDuration) -> Option
     if !ordinary || status(PROXY_CONTAINER)?.state.running().is_none() {
         return None;
     }
-    let application =
-        pod.spec.containers.iter().filter(|c| c.name != PROXY_CONTAINER && c.name != DEBUG_CONTAINER);
+    let application = pod.spec.containers.iter().filter(|c| c.name != PROXY_CONTAINER && c.name != DEBUG_CONTAINER);
     let ended: Vec<(&str, &Terminated)> = application
         .map(|container| {
             let terminated = status(&container.name)?.state.terminated()?;
@@ -62,13 +61,7 @@ fn ended(pod: &Pod, now: jiff::Timestamp, grace: jiff::SignedDuration) -> Option
     (!ended.is_empty() && !just_now).then_some(ended)
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    switch: &Switch<'_>,
-    owner: &Owner,
-    pod: &Pod,
-    ended: &[(&str, &Terminated)],
-) -> Finding {
+fn finding(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod, ended: &[(&str, &Terminated)]) -> Finding {
     let waits = match owner.kind.as_str() {
         "Job" | "CronJob" => ", and neither does its Job".to_owned(),
         "Pod" => String::new(),
@@ -86,10 +79,7 @@ fn finding(
         Evidence::field(&object, format!("status.containerStatuses[{name}].state.terminated"), said)
     });
     let proxy = pod.container_status(PROXY_CONTAINER).and_then(|status| status.state.running());
-    let since = proxy
-        .and_then(|running| running.started_at.get())
-        .map(|at| format!(" since {at}"))
-        .unwrap_or_default();
+    let since = proxy.and_then(|running| running.started_at.get()).map(|at| format!(" since {at}")).unwrap_or_default();
     let mut finding = ctx
         .finding(owner.subject(vec![pod.metadata.name.clone()]), message)
         .evidences(over)
@@ -119,9 +109,7 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
         let remedy = of_hook(ctx, switch, released(wording::remedy(), pod), &pod.metadata.namespace);
         return match ManagedBy::from_metadata(&job.metadata).gitops {
             // It renders charts, and no release of Helm exists.
-            Some(GitOps::ArgoCd(_)) => {
-                remedy.note("Sync the Application again in Argo CD, which runs the hook")
-            }
+            Some(GitOps::ArgoCd(_)) => remedy.note("Sync the Application again in Argo CD, which runs the hook"),
             _ => continued(remedy, &pod.metadata.namespace),
         };
     }
@@ -130,9 +118,9 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     let is_by_operator = is_made_again && is_job_of_operator(owner, pod);
     let template = match is_by_operator {
         true => Some(format!("The operator of the {} writes the Job's pod template. ", owner.kind)),
-        false => WITHOUT_TEMPLATE
-            .contains(&owner.kind.as_str())
-            .then(|| format!("A {} has no pod template. ", owner.kind)),
+        false => {
+            WITHOUT_TEMPLATE.contains(&owner.kind.as_str()).then(|| format!("A {} has no pod template. ", owner.kind))
+        }
     };
     if let (Some(template), Some(key)) = (template, switch.right_key(KeyScope::Namespace)) {
         return released(by_namespace(ctx, owner, &template, key), pod);
@@ -206,9 +194,7 @@ fn helm_hook<'a>(ctx: &Context<'a>, pod: &Pod) -> Option<&'a Job> {
     let owner = pod.metadata.controller().filter(|owner| owner.kind == "Job")?;
     ctx.optional_list::<Job>().iter().find(|job| {
         let meta = &job.metadata;
-        meta.namespace == pod.metadata.namespace
-            && meta.name == owner.name
-            && meta.annotation(HELM_HOOK).is_some()
+        meta.namespace == pod.metadata.namespace && meta.name == owner.name && meta.annotation(HELM_HOOK).is_some()
     })
 }
 
@@ -235,8 +221,7 @@ fn of_hook(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, namespace: &s
         Some(key) => {
             let meta = Meta { name: namespace.to_owned(), ..Meta::default() };
             let object = Annotated { kind: Kind::Namespace, meta: &meta, sites: vec![] };
-            let act =
-                format!("If the chart has no such value, make all new proxies native sidecars: set {key}");
+            let act = format!("If the chart has no such value, make all new proxies native sidecars: set {key}");
             rewrite::own(remedy, Act::Put(&act), &object, &[(key, Some("true"))])
         }
         None => remedy,
@@ -289,8 +274,7 @@ fn released(remedy: Remedy, pod: &Pod) -> Remedy {
 
 /// Adds the step that annotates the pod's owner.
 pub(super) fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
-    let meta =
-        Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
+    let meta = Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
     match owner.kind.as_str() {
         "CronJob" => {
             let object = Annotated { kind: Kind::CronJob, meta: &meta, sites: vec![] };
@@ -300,9 +284,7 @@ pub(super) fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> R
             StepKind::Annotation,
             format!("{act} in the pod template of the Job's manifest, for its next creation"),
         ),
-        "Pod" => {
-            remedy.step(StepKind::Annotation, format!("{act} in the pod's manifest, for its next creation"))
-        }
+        "Pod" => remedy.step(StepKind::Annotation, format!("{act} in the pod's manifest, for its next creation")),
         _ => remedy.step(StepKind::Annotation, format!("{act} in the pod template of the pod's owner")),
     }
 }

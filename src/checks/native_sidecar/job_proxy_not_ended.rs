@@ -25,8 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let written = AnnotatedObjects::from_kinds(ctx, &[Kind::Namespace]);
     // A CronJob that succeeded once has no proxy, or a way to stop it that its command does not show.
     // `job-held-by-proxy` covers Jobs that have started.
-    let begun: BTreeSet<(&str, &str)> =
-        jobs.iter().filter(|job| has_begun(job)).filter_map(made_by).collect();
+    let begun: BTreeSet<(&str, &str)> = jobs.iter().filter(|job| has_begun(job)).filter_map(made_by).collect();
     let untried = cron_jobs.iter().filter(|job| {
         !job.spec.suspend && job.status.last_successful_time.is_none() && !begun.contains(&job.metadata.key())
     });
@@ -51,10 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn has_begun(job: &Job) -> bool {
     let status = &job.status;
-    status.start_time.is_some()
-        || status.completion_time.is_some()
-        || status.active > 0
-        || status.succeeded > 0
+    status.start_time.is_some() || status.completion_time.is_some() || status.active > 0 || status.succeeded > 0
 }
 
 /// The CronJob that created a Job.
@@ -68,13 +64,7 @@ fn ends(template: &PodTemplate) -> bool {
     template.spec.proxy().is_some() || template.spec.all_containers().any(|container| container.ends_proxy)
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    switch: &Switch<'_>,
-    object: &Annotated<'_>,
-    site: &Site<'_>,
-    inject: &str,
-) -> Finding {
+fn finding(ctx: &Context<'_>, switch: &Switch<'_>, object: &Annotated<'_>, site: &Site<'_>, inject: &str) -> Finding {
     let asks = match site.meta.annotation(INJECT) {
         Some(own) => object.evidence(site, "annotations", INJECT, own),
         None => Evidence::field(
@@ -102,15 +92,13 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, object: &Annotated<'_>) -> Rem
         Some(key) => {
             let act = format!("Make the proxy a native sidecar: set {key}: \"true\"");
             let put = match object.kind {
-                Kind::Job => remedy
-                    .step(StepKind::Annotation, format!("{act} in the pod template of the Job's manifest")),
+                Kind::Job => {
+                    remedy.step(StepKind::Annotation, format!("{act} in the pod template of the Job's manifest"))
+                }
                 _ => rewrite::template(ctx, remedy, Act::Put(&act), object, &[(key, Some("true"))]),
             };
-            let put = if wording::is_floor_met(ctx) {
-                put
-            } else {
-                wording::floor(put, ctx.knowledge.native_sidecar())
-            };
+            let put =
+                if wording::is_floor_met(ctx) { put } else { wording::floor(put, ctx.knowledge.native_sidecar()) };
             wording::shutdown(ctx, switch, put, "If native sidecars are not available")
         }
         None => wording::without(ctx, switch, remedy),

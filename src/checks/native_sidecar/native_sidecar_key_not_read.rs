@@ -29,9 +29,9 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &SidecarFault<'_>, sur
     let outcome = wording::outcome(found);
     let message = match sure {
         true => format!("Linkerd {version} does not support {key}{since} and ignores it{outcome}"),
-        false => format!(
-            "Linkerd {version} probably ignores {key}{since}: its base release does not support it{outcome}"
-        ),
+        false => {
+            format!("Linkerd {version} probably ignores {key}{since}: its base release does not support it{outcome}")
+        }
     };
     let mut remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
     if let Some(edge) = first {

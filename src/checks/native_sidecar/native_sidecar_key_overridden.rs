@@ -17,8 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             None => format!("but {value:?} is not a boolean"),
         };
         let key = found.key;
-        let message =
-            format!("{key} has no effect: {by}{place} is read first, {decides}{}", wording::outcome(found));
+        let message = format!("{key} has no effect: {by}{place} is read first, {decides}{}", wording::outcome(found));
         let wanted = found.value;
         let act = format!("Keep only {by}, with the intended value ({wanted:?} if {key} is right)");
         let changes = [(by, Some(wanted)), (key, None)];
@@ -28,11 +27,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             &found.object,
         );
         let object = found.object.subject();
-        let path = if inherited {
-            format!("{by} on namespace {}", found.object.namespace_name())
-        } else {
-            by.to_owned()
-        };
+        let path =
+            if inherited { format!("{by} on namespace {}", found.object.namespace_name()) } else { by.to_owned() };
         let other = crate::finding::Evidence::field(object, path, value);
         Some(wording::finding(ctx, survey, found, message, remedy).evidence(other))
     });

@@ -54,9 +54,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let mut finding = asks.finding(ctx, Subject::thing("API server"), version.minor(), evidence, SERVER);
         finding.ties.extend(asks.ties.iter().cloned());
         // Kubelets as old as the API server are covered by its finding: the API server rejects the pods first.
-        let (as_old, older): (Vec<_>, Vec<_>) = old_nodes
-            .into_iter()
-            .partition(|(_, kubelet)| version.minor() < gated || kubelet.minor() >= gated);
+        let (as_old, older): (Vec<_>, Vec<_>) =
+            old_nodes.into_iter().partition(|(_, kubelet)| version.minor() < gated || kubelet.minor() >= gated);
         finding.evidence.extend(as_old.iter().take(QUOTED).map(|(node, version)| of_kubelet(node, version)));
         old_nodes = older;
         findings.push(finding);
@@ -164,14 +163,7 @@ impl NativeSidecarRequests {
         NativeSidecarRequests { evidence, by_chart, ties, off: off(ctx, survey) }
     }
 
-    fn finding(
-        &self,
-        ctx: &Context<'_>,
-        subject: Subject,
-        minor: K8sMinor,
-        evidence: Evidence,
-        harm: Harm,
-    ) -> Finding {
+    fn finding(&self, ctx: &Context<'_>, subject: Subject, minor: K8sMinor, evidence: Evidence, harm: Harm) -> Finding {
         let native = ctx.knowledge.native_sidecar();
         let (exists, free) = (native.kubernetes_minimum(), native.kubernetes_on_by_default());
         let what = harm.what;
@@ -194,10 +186,8 @@ impl NativeSidecarRequests {
                 ),
             )
         };
-        let mut remedy = wording::remedy().step(
-            StepKind::Upgrade,
-            format!("Upgrade the API server and the kubelets to Kubernetes {free} or newer"),
-        );
+        let mut remedy = wording::remedy()
+            .step(StepKind::Upgrade, format!("Upgrade the API server and the kubelets to Kubernetes {free} or newer"));
         if severity == Severity::Warning {
             remedy = remedy.note(
                 "Alternatively, enable the feature gate SidecarContainers on the API server, the \

@@ -29,8 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if affected == Contains::No {
         return Ok(Verdict::fine());
     }
-    let by_chart =
-        values(ctx).and_then(|values| values.text(VALUE).map(str::to_owned)).filter(|said| waits(said));
+    let by_chart = values(ctx).and_then(|values| values.text(VALUE).map(str::to_owned)).filter(|said| waits(said));
     let mut findings = Vec::new();
     for object in written.objects.iter().filter(|object| object.kind != Kind::Namespace) {
         let Some(template) = object.template() else { continue };
@@ -59,20 +58,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let config = format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane);
         let waiting = match (wait, &by_chart) {
             (Some((value, inherited)), _) => Some(quoted(WAIT, value, inherited)),
-            (None, Some(value)) => {
-                Some(Evidence::field(&config, format!("data.values: {VALUE}"), value.as_str()))
-            }
+            (None, Some(value)) => Some(Evidence::field(&config, format!("data.values: {VALUE}"), value.as_str())),
             (None, None) => None,
         };
         let native = match key {
             Some((key, value, inherited)) => quoted(key, value, inherited),
             None => {
                 let value = ctx.knowledge.native_sidecar().chart_value();
-                Evidence::field(
-                    &config,
-                    format!("data.values: {value}"),
-                    "true, or the default of this release",
-                )
+                Evidence::field(&config, format!("data.values: {value}"), "true, or the default of this release")
             }
         };
         let finding = ctx

@@ -57,17 +57,15 @@ fn early(pod: &Pod) -> Option<Early<'_>> {
         return None;
     }
     pod.spec.containers.iter().find(|container| container.name == PROXY_CONTAINER)?;
-    let ended = |name: &str| {
-        pod.status.container_statuses.iter().find(|status| status.name == name)?.state.terminated()
-    };
+    let ended =
+        |name: &str| pod.status.container_statuses.iter().find(|status| status.name == name)?.state.terminated();
     let proxy = ended(PROXY_CONTAINER).filter(|proxy| proxy.exit_code == 0)?;
     let at = proxy.finished_at.get()?;
     let names = pod.spec.containers.iter().map(|container| container.name.as_str());
     let mut after: Vec<(Timestamp, &str, &Terminated)> = names
         .filter(|name| *name != PROXY_CONTAINER && *name != DEBUG_CONTAINER)
         .filter_map(|name| {
-            let failed =
-                ended(name).filter(|failed| failed.exit_code != 0 && !SIGNALS.contains(&failed.exit_code))?;
+            let failed = ended(name).filter(|failed| failed.exit_code != 0 && !SIGNALS.contains(&failed.exit_code))?;
             let is_after = failed.started_at.get().is_none_or(|started| started < at)
                 && failed.finished_at.get()?.duration_since(at) > TOGETHER;
             is_after.then_some((failed.finished_at.get()?, name, failed))
@@ -125,8 +123,7 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, stopping: Optio
              manifest that creates the Workflow: it ends the proxy with the main container"
         ),
         (None, _) => {
-            "Find out what stops the proxy (a request to /shutdown, linkerd-await --shutdown), and remove it"
-                .to_owned()
+            "Find out what stops the proxy (a request to /shutdown, linkerd-await --shutdown), and remove it".to_owned()
         }
     };
     remedy.note(text)

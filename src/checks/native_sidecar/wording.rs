@@ -56,8 +56,7 @@ pub(super) fn with_right_key(
     found: &SidecarFault<'_>,
     remedy: Remedy,
 ) -> Remedy {
-    let scope =
-        if found.object.kind == Kind::Namespace { KeyScope::Namespace } else { KeyScope::PodTemplate };
+    let scope = if found.object.kind == Kind::Namespace { KeyScope::Namespace } else { KeyScope::PodTemplate };
     let Some(right) = survey.switch.right_key(scope) else { return without(ctx, &survey.switch, remedy) };
     let is_set = found.object.sites.iter().any(|site| site.meta.annotation(right).is_some());
     if is_set && right != found.key {
@@ -78,8 +77,7 @@ pub(super) fn with_right_key(
     };
     let mut remedy = rewrite::template(ctx, remedy, Act::Put(&act), &found.object, &changes);
     if found.scope == KeyScope::Workload {
-        remedy =
-            rewrite::own(remedy, Act::Remove("Remove the annotation"), &found.object, &[(found.key, None)]);
+        remedy = rewrite::own(remedy, Act::Remove("Remove the annotation"), &found.object, &[(found.key, None)]);
     }
     let remedy = rewrite::restart(ctx, remedy, &found.object);
     match go_bool(value) {
@@ -93,11 +91,10 @@ pub(super) fn with_right_key(
 pub(super) fn is_floor_met(ctx: &Context<'_>) -> bool {
     let enough = ctx.knowledge.native_sidecar().kubernetes_on_by_default();
     let nodes = ctx.complete_list::<Node>().unwrap_or_default();
-    let mut kubelets =
-        nodes.iter().filter(|node| node.status.node_info.operating_system != "windows").map(|node| {
-            let version = node.status.node_info.kubelet_version.parse::<K8sVersion>();
-            version.is_ok_and(|version| version.minor() >= enough)
-        });
+    let mut kubelets = nodes.iter().filter(|node| node.status.node_info.operating_system != "windows").map(|node| {
+        let version = node.status.node_info.kubelet_version.parse::<K8sVersion>();
+        version.is_ok_and(|version| version.minor() >= enough)
+    });
     ctx.server_version().is_ok_and(|server| server.minor() >= enough)
         && !nodes.is_empty()
         && kubelets.all(|is_new| is_new)
@@ -110,14 +107,10 @@ pub(super) fn without(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) ->
         let reads = |version| ctx.knowledge.native_sidecar().keys_read_by(&version, ctx.knowledge);
         opened.is_ok_and(|version| !reads(version).known().is_empty())
     });
-    let installed =
-        switch.reader.version().map_or("this release".to_owned(), |version| format!("Linkerd {version}"));
+    let installed = switch.reader.version().map_or("this release".to_owned(), |version| format!("Linkerd {version}"));
     let upgrade = match first {
         Some(row) => {
-            format!(
-                "Upgrade Linkerd: {installed} does not support native sidecars; {} and later do",
-                row.minor
-            )
+            format!("Upgrade Linkerd: {installed} does not support native sidecars; {} and later do", row.minor)
         }
         None => format!("Upgrade Linkerd: {installed} does not support native sidecars"),
     };

@@ -149,13 +149,9 @@ fn retyped(ctx: &Context<'_>, (kind, meta): (Kind, &Meta), wrong: &[&Mistyped]) 
 
 /// Notes evidence without which a webhook might not be called.
 fn note_unknown_webhooks(ctx: &Context<'_>) {
-    let unknown =
-        [ctx.complete_list::<Namespace>().err(), ctx.complete_list::<ValidatingWebhookConfiguration>().err()]
-            .into_iter();
-    unknown
-        .flatten()
-        .filter(|missing| missing.why != Why::NotInManifests)
-        .for_each(|missing| ctx.gap(missing));
+    let unknown = [ctx.complete_list::<Namespace>().err(), ctx.complete_list::<ValidatingWebhookConfiguration>().err()]
+        .into_iter();
+    unknown.flatten().filter(|missing| missing.why != Why::NotInManifests).for_each(|missing| ctx.gap(missing));
 }
 
 /// The answers of the API server before any webhook: version, schema, unknown fields. Those of the Gateway API
@@ -245,17 +241,13 @@ fn remedy(
 ) -> Remedy {
     let corrections: Option<Vec<String>> = found.iter().take(MOST).map(Rejection::correction).collect();
     let remedy = match (is_applied, corrections.as_deref()) {
-        (true, Some(corrections)) => {
-            corrections.iter().fold(Remedy::new(), |remedy, one| remedy.note(one.clone()))
-        }
+        (true, Some(corrections)) => corrections.iter().fold(Remedy::new(), |remedy, one| remedy.note(one.clone())),
         (true, None) => Remedy::new().note(format!("Correct {} in the manifest", found[0].path)),
         (false, Some([one])) => mend_or_delete(kind, meta, format!("{one}, and apply the object again")),
         (false, _) if found.len() > 1 => {
             mend_or_delete(kind, meta, "Correct the quoted fields, and apply the object again")
         }
-        (false, _) => {
-            mend_or_delete(kind, meta, format!("Correct {}, and apply the object again", found[0].path))
-        }
+        (false, _) => mend_or_delete(kind, meta, format!("Correct {}, and apply the object again", found[0].path)),
     };
     match accepted {
         Some(edge) => {

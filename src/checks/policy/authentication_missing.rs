@@ -3,21 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use super::survey::{
-    Survey, about, about_authentication, about_targets, field, on, put, set, survey, test, with_noun,
-};
+use super::survey::{Survey, about, about_authentication, about_targets, field, on, put, set, survey, test, with_noun};
 use crate::checks::prelude::*;
 use crate::nearest::{closest, is_slip};
 use crate::objects::{AuthorizationPolicy, TargetRef};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let namespaces: BTreeSet<&str> = survey
-        .objects
-        .authorization_policies
-        .iter()
-        .map(|policy| policy.metadata.namespace.as_str())
-        .collect();
+    let namespaces: BTreeSet<&str> =
+        survey.objects.authorization_policies.iter().map(|policy| policy.metadata.namespace.as_str()).collect();
     let all = namespaces.into_iter().flat_map(|namespace| survey.index.policies(namespace));
     let void = all.filter_map(|(policy, why)| Some((policy, why?)));
     Ok(void.map(|(policy, why)| finding(ctx, survey, policy, why)).collect())
@@ -50,12 +44,7 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolicy,
     };
     let finding = about(ctx, Kind::AuthorizationPolicy, meta, message)
         .evidence(field(Kind::AuthorizationPolicy, meta, "spec.requiredAuthenticationRefs", why))
-        .evidence(field(
-            Kind::AuthorizationPolicy,
-            meta,
-            "spec.targetRef",
-            format!("{} {}", target.kind, target.name),
-        ))
+        .evidence(field(Kind::AuthorizationPolicy, meta, "spec.targetRef", format!("{} {}", target.kind, target.name)))
         .remedy(with_restart(ctx, remedy(survey, policy, missing, invalid), is_kept));
     let finding = match invalid {
         Some((kind, object)) => finding.tie(about_authentication(kind, object)),
@@ -75,13 +64,10 @@ fn with_restart(ctx: &Context<'_>, remedy: Remedy, is_kept: bool) -> Remedy {
     if !is_kept {
         return remedy;
     }
-    let restart = kubectl()
-        .namespace(&ctx.namespaces().control_plane)
-        .words("rollout restart deployment/linkerd-destination");
-    remedy.command(
-        "If you deleted it to revoke the access of its clients, restart linkerd-destination instead",
-        restart,
-    )
+    let restart =
+        kubectl().namespace(&ctx.namespaces().control_plane).words("rollout restart deployment/linkerd-destination");
+    remedy
+        .command("If you deleted it to revoke the access of its clients, restart linkerd-destination instead", restart)
 }
 
 /// The authentication that a policy requires, if it exists and has no effect.
@@ -141,8 +127,7 @@ fn remedy(
         }
         _ => kubectl().words("get meshtlsauthentications.policy.linkerd.io -A"),
     };
-    let remedy =
-        Remedy::new().command("Look for the intended object: another name, or another namespace", look);
+    let remedy = Remedy::new().command("Look for the intended object: another name, or another namespace", look);
     if let Some((found, operations)) = missing.and_then(|reference| correction(survey, policy, reference)) {
         return remedy.command(
             format!("Correct the reference to {found}, or create the missing object"),

@@ -41,13 +41,7 @@ pub(super) fn network(server: &Meta, who: &str, network: &'static str) -> Vec<Li
 /// Applies the network, which the reader fills in, the route, and then the policy for a target that requires the
 /// network.
 /// Without the network, the policy authorizes no client.
-fn from_network(
-    route: Option<&Value>,
-    server: &Meta,
-    name: &str,
-    target: &Value,
-    mark: &'static str,
-) -> Vec<Line> {
+fn from_network(route: Option<&Value>, server: &Meta, name: &str, target: &Value, mark: &'static str) -> Vec<Line> {
     let reference = json!({"group": GROUP, "kind": "NetworkAuthentication", "name": name});
     let policy = policy(&server.namespace, name, target, &reference);
     let networks = json!({"networks": [{"cidr": mark}]});

@@ -5,8 +5,7 @@ use crate::checks::prelude::*;
 use crate::model::control_plane::installed;
 use crate::model::policy::Quirks;
 use crate::objects::{
-    BackendRef, GRPCRoute, HTTPRoute, LinkerdHTTPRoute, POLICY_CONTROLLER, ParentRef, Route, TCPRoute,
-    TLSRoute,
+    BackendRef, GRPCRoute, HTTPRoute, LinkerdHTTPRoute, POLICY_CONTROLLER, ParentRef, Route, TCPRoute, TLSRoute,
 };
 
 /// Namespace and name of a Service.
@@ -28,8 +27,7 @@ pub(super) fn routes<'a>(ctx: &Context<'a>) -> Result<Vec<(Kind, &'a Route)>, Un
     let all = lists.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |route| (kind, route)));
     // The policy controller skips such a route with any other number of rules.
     let all = all.filter(|(kind, route)| !is_of_streams(*kind) || route.spec.rules.len() == 1);
-    let here =
-        all.filter(|(_, route)| ctx.judges(&route.metadata.namespace) && parents(route).next().is_some());
+    let here = all.filter(|(_, route)| ctx.judges(&route.metadata.namespace) && parents(route).next().is_some());
     Ok(here.collect())
 }
 

@@ -91,11 +91,8 @@ fn called<'a>(ctx: &Context<'a>) -> Result<Vec<CalledServicePort<'a>>, crate::mi
     let mut all = Vec::new();
     let mutating = ctx.or_note(ctx.complete_list::<MutatingWebhookConfiguration>()).unwrap_or_default();
     let validating = ctx.or_note(ctx.complete_list::<ValidatingWebhookConfiguration>()).unwrap_or_default();
-    let of_kind =
-        [("MutatingWebhookConfiguration", mutating), ("ValidatingWebhookConfiguration", validating)];
-    for (kind, configuration) in
-        of_kind.into_iter().flat_map(|(kind, all)| all.iter().map(move |one| (kind, one)))
-    {
+    let of_kind = [("MutatingWebhookConfiguration", mutating), ("ValidatingWebhookConfiguration", validating)];
+    for (kind, configuration) in of_kind.into_iter().flat_map(|(kind, all)| all.iter().map(move |one| (kind, one))) {
         for webhook in configuration.webhooks.iter().filter(|webhook| !webhook.rules.is_empty()) {
             let Some(to) = &webhook.client_config.service else { continue };
             let Some((service, port)) = find(&to.namespace, &to.name, to.port.unwrap_or(443)) else {
@@ -122,9 +119,7 @@ fn called<'a>(ctx: &Context<'a>) -> Result<Vec<CalledServicePort<'a>>, crate::mi
         let is_observed = available.is_some_and(|condition| condition.status == "False");
         let object = format!("APIService {}", api.metadata.name);
         let by = match available.filter(|_| is_observed) {
-            Some(condition) => {
-                Evidence::field(object, "status.conditions[Available]", condition.message.to_string())
-            }
+            Some(condition) => Evidence::field(object, "status.conditions[Available]", condition.message.to_string()),
             None => Evidence::field(object, "spec.service", format!("{}/{}", to.namespace, to.name)),
         };
         all.push(CalledServicePort { caller: Caller::Api, service, port, by, is_observed });
@@ -151,15 +146,11 @@ fn finding(ctx: &Context<'_>, (owner, caller): &(Owner, Caller), one: &DenyingPo
             "its calls of the webhook fail, and it rejects the requests that the webhook covers",
             Severity::Error,
         ),
-        Caller::LenientWebhook => (
-            "the API server",
-            "its calls of the webhook fail, and the webhook has no effect",
-            Severity::Warning,
-        ),
-        Caller::Api => ("the API server", "requests of this API fail", Severity::Error),
-        Caller::Balancer => {
-            ("clients of the load balancer", "their connections are denied", Severity::Warning)
+        Caller::LenientWebhook => {
+            ("the API server", "its calls of the webhook fail, and the webhook has no effect", Severity::Warning)
         }
+        Caller::Api => ("the API server", "requests of this API fail", Severity::Error),
+        Caller::Balancer => ("clients of the load balancer", "their connections are denied", Severity::Warning),
         Caller::NodePort => ("clients of the node port", "their connections are denied", Severity::Info),
     };
     let ports: Vec<String> = one.ports.keys().map(u16::to_string).collect();
@@ -179,9 +170,11 @@ fn finding(ctx: &Context<'_>, (owner, caller): &(Owner, Caller), one: &DenyingPo
     let target = one.pods.first().copied().unwrap_or_default();
     let remedy = Remedy::new().command(
         "Check which clients are authorized",
-        Command::lines(ports.iter().map(|port| {
-            meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace))
-        })),
+        Command::lines(
+            ports
+                .iter()
+                .map(|port| meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace))),
+        ),
     );
     let act = "Authorize the networks of these callers: an AuthorizationPolicy for the Server of each port that \
                requires a NetworkAuthentication";
@@ -193,10 +186,7 @@ fn finding(ctx: &Context<'_>, (owner, caller): &(Owner, Caller), one: &DenyingPo
         Some(commands) => remedy.run(StepKind::Command, act, Command::lines(commands.concat()).whole()),
         None => remedy.step(StepKind::Note, act),
     };
-    let pod = ctx
-        .optional_list::<Pod>()
-        .iter()
-        .find(|pod| pod.metadata.key() == (owner.namespace.as_str(), target));
+    let pod = ctx.optional_list::<Pod>().iter().find(|pod| pod.metadata.key() == (owner.namespace.as_str(), target));
     let what = if ports.len() == 1 { "port" } else { "ports" };
     let remedy = rewrite::extend_list(ctx, remedy, owner, (SKIP, pod), &ports.join(","), |list| {
         format!("Or exclude the {what} from the proxy, and so from policy, with {SKIP}: {list:?}")

@@ -25,9 +25,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             stale.entry((owners.owner(pod), &meta.name)).or_insert((wanted, Vec::new())).1.push(pod);
         }
     }
-    let findings = stale.iter().map(|((owner, namespace), (wanted, pods))| {
-        finding(ctx, (owner, namespace), (*wanted, general), pods)
-    });
+    let findings = stale
+        .iter()
+        .map(|((owner, namespace), (wanted, pods))| finding(ctx, (owner, namespace), (*wanted, general), pods));
     Ok(findings.collect())
 }
 
@@ -43,9 +43,7 @@ fn finding(
     if Rollouts::from_context(ctx).is_in_template(owner) {
         remedy = remedy.step(
             StepKind::Annotation,
-            format!(
-                "Set {KEY} in the pod template: linkerd inject does not read the annotations of a namespace"
-            ),
+            format!("Set {KEY} in the pod template: linkerd inject does not read the annotations of a namespace"),
         );
     }
     let because = "the namespace's annotation is copied when a pod is created";

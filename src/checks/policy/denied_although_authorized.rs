@@ -19,14 +19,12 @@ const ELSEWHERE: [IpAddr; 2] =
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = grown(ctx, proxies(ctx)?, &[DeniedRequests, DeniedConnections])?;
     let survey = survey(ctx)?;
-    let workloads: HashMap<_, _> =
-        survey.pods.iter().map(|(pod, workload)| (pod.metadata.key(), workload)).collect();
+    let workloads: HashMap<_, _> = survey.pods.iter().map(|(pod, workload)| (pod.metadata.key(), workload)).collect();
     let mut findings = Vec::new();
     for (pod, metrics) in all.into_iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
         let Some(workload) = workloads.get(&pod.metadata.key()) else { continue };
         let port = admin_port(pod);
-        let denied =
-            metrics.denied.iter().filter(|one| one.port != port && one.grown.unwrap_or_default() > 0);
+        let denied = metrics.denied.iter().filter(|one| one.port != port && one.grown.unwrap_or_default() > 0);
         let contradicted = denied.filter_map(|one| {
             let inbound = survey.index.inbound(workload, one.port);
             authorizes(&inbound, one).then_some((one, inbound))
@@ -47,18 +45,10 @@ fn authorizes(inbound: &Inbound<'_>, denied: &Denied) -> bool {
     let is_other_protocol = denied.what == "connections" && inbound.protocol.is_http();
     is_same_server
         && !is_other_protocol
-        && ELSEWHERE
-            .iter()
-            .all(|address| inbound.authorizations.iter().any(|one| one.admits(identity, Some(*address))))
+        && ELSEWHERE.iter().all(|address| inbound.authorizations.iter().any(|one| one.admits(identity, Some(*address))))
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    pod: &Pod,
-    metrics: &ProxyMetrics,
-    denied: &Denied,
-    inbound: &Inbound<'_>,
-) -> Finding {
+fn finding(ctx: &Context<'_>, pod: &Pod, metrics: &ProxyMetrics, denied: &Denied, inbound: &Inbound<'_>) -> Finding {
     let (namespace, name) = pod.metadata.key();
     let client = if denied.client.is_empty() { "clients without an identity" } else { &denied.client };
     let by = if denied.kind == "server" { "Server" } else { "default policy" };

@@ -53,12 +53,7 @@ pub(super) fn is_of_envoy(route: &Route, pods: &[&Pod]) -> bool {
 }
 
 /// The pods of a route's Gateways, if Envoy Gateway runs them and all are meshed.
-pub(super) fn meshed_pods<'a>(
-    ctx: &Context<'_>,
-    survey: &Survey<'_>,
-    pods: &'a [Pod],
-    route: &Route,
-) -> Vec<&'a Pod> {
+pub(super) fn meshed_pods<'a>(ctx: &Context<'_>, survey: &Survey<'_>, pods: &'a [Pod], route: &Route) -> Vec<&'a Pod> {
     let found: Vec<_> = of_route(route).flat_map(|gateway| pods_of(ctx, survey, pods, gateway)).collect();
     let is_meshed = found.iter().all(|(_, identity)| identity.is_some());
     let found: Vec<&Pod> = found.into_iter().map(|(pod, _)| pod).collect();
@@ -74,8 +69,7 @@ pub(super) fn to_services(ctx: &Context<'_>) -> Remedy {
             format!("Set routingType: Service in the EnvoyProxy, {why} (also in its source manifest)"),
             set(Kind::EnvoyProxy, &proxy.metadata, [put("/spec/routingType", "Service")]),
         ),
-        _ => Remedy::new().note(format!(
-            "Set routingType: Service in the EnvoyProxy of the Gateway or its GatewayClass, {why}"
-        )),
+        _ => Remedy::new()
+            .note(format!("Set routingType: Service in the EnvoyProxy of the Gateway or its GatewayClass, {why}")),
     }
 }

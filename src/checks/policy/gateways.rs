@@ -16,8 +16,7 @@ const MARKS: [(&str, Option<&str>); 2] = [
 
 /// The HTTPRoutes and GRPCRoutes of the Gateway API in the checked namespaces.
 pub(super) fn routes<'a>(ctx: &Context<'_>, survey: &Survey<'a>) -> impl Iterator<Item = (Kind, &'a Route)> {
-    let lists =
-        [(Kind::HTTPRoute, survey.objects.http_routes), (Kind::GRPCRoute, survey.objects.grpc_routes)];
+    let lists = [(Kind::HTTPRoute, survey.objects.http_routes), (Kind::GRPCRoute, survey.objects.grpc_routes)];
     let all = lists.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |route| (kind, route)));
     all.filter(|(_, route)| ctx.judges(&route.metadata.namespace))
 }
@@ -25,15 +24,12 @@ pub(super) fn routes<'a>(ctx: &Context<'_>, survey: &Survey<'a>) -> impl Iterato
 /// The Gateways that a route is attached to: namespace and name.
 pub(super) fn of_route(route: &Route) -> impl Iterator<Item = (&str, &str)> {
     let gateways = route.spec.parent_refs.iter().filter(|parent| is_gateway(parent));
-    gateways.map(|parent| {
-        (parent.namespace.as_deref().unwrap_or(&route.metadata.namespace), parent.name.as_str())
-    })
+    gateways.map(|parent| (parent.namespace.as_deref().unwrap_or(&route.metadata.namespace), parent.name.as_str()))
 }
 
 /// A parent without group and kind is a Gateway.
 fn is_gateway(parent: &ParentRef) -> bool {
-    parent.group.as_deref().unwrap_or(GROUP) == GROUP
-        && parent.kind.as_deref().unwrap_or("Gateway") == "Gateway"
+    parent.group.as_deref().unwrap_or(GROUP) == GROUP && parent.kind.as_deref().unwrap_or("Gateway") == "Gateway"
 }
 
 /// The running pods of a Gateway, each with its mesh identity.

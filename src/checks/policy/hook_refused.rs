@@ -44,8 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    let findings =
-        refused.into_iter().map(|((owner, request), refused)| finding(ctx, &owner, &request, &refused));
+    let findings = refused.into_iter().map(|((owner, request), refused)| finding(ctx, &owner, &request, &refused));
     Ok(findings.collect())
 }
 

@@ -55,10 +55,7 @@ impl<'a> There<'a> {
             accounts: accounts()?.iter().map(|account| account.metadata.key()).collect(),
             namespaces_of,
             namespaces: namespaces.map(|one| (one.metadata.name.as_str(), one)).collect(),
-            external: defined::<ExternalWorkload>(ctx)?
-                .iter()
-                .filter_map(ExternalWorkload::identity)
-                .collect(),
+            external: defined::<ExternalWorkload>(ctx)?.iter().filter_map(ExternalWorkload::identity).collect(),
         })
     }
 
@@ -94,9 +91,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let identities = Identities { ctx, survey, there: There::new(ctx)?, only: OnceCell::new() };
     let mut findings = Vec::new();
-    for object in
-        survey.objects.mesh_tls_authentications.iter().filter(|one| ctx.judges(&one.metadata.namespace))
-    {
+    for object in survey.objects.mesh_tls_authentications.iter().filter(|one| ctx.judges(&one.metadata.namespace)) {
         let meta = &object.metadata;
         let faults = faults(survey, object, &identities.there);
         let named = object.spec.identities.len() + object.spec.identity_refs.len();
@@ -155,12 +150,10 @@ impl<'a> Identities<'_, 'a> {
                 None => "Name an existing ServiceAccount, or remove the entry".to_owned(),
             },
             IdentityFault::NoExternal => {
-                "Name the ServiceAccount of a pod in identityRefs, or the identity of an ExternalWorkload"
-                    .to_owned()
+                "Name the ServiceAccount of a pod in identityRefs, or the identity of an ExternalWorkload".to_owned()
             }
             IdentityFault::Form(_) | IdentityFault::Foreign(_) => {
-                "Name the ServiceAccount in identityRefs instead: Linkerd then derives the identity"
-                    .to_owned()
+                "Name the ServiceAccount in identityRefs instead: Linkerd then derives the identity".to_owned()
             }
         }
     }
@@ -194,9 +187,7 @@ impl<'a> Identities<'_, 'a> {
                 (format!("ServiceAccount {account} does not exist{effect}"), severity)
             }
             IdentityFault::Foreign(suffix) if self.is_linked() => (
-                format!(
-                    "No workload of this cluster has the identity {text}: identities of this mesh end in {suffix}"
-                ),
+                format!("No workload of this cluster has the identity {text}: identities of this mesh end in {suffix}"),
                 Severity::Info,
             ),
             IdentityFault::Foreign(suffix) => {
@@ -233,8 +224,7 @@ impl<'a> Identities<'_, 'a> {
             policy.spec.required_authentication_refs.iter().any(|reference| {
                 reference.is_a("policy.linkerd.io", "MeshTLSAuthentication")
                     && reference.name == meta.name
-                    && reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace)
-                        == meta.namespace.as_str()
+                    && reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace) == meta.namespace.as_str()
             })
         };
         let mut policies = self.survey.objects.authorization_policies.iter().filter(requires);
@@ -311,10 +301,7 @@ impl<'a> OnlyAuthorized<'a> {
         let mut by_policy = HashMap::new();
         for group in survey.replicas() {
             let taken = group.first().map(|(_, workload)| survey.index.inbound_taken(workload));
-            let only = taken
-                .into_iter()
-                .flatten()
-                .filter_map(|(port, inbound)| Some((port, only_policy(&inbound)?)));
+            let only = taken.into_iter().flatten().filter_map(|(port, inbound)| Some((port, only_policy(&inbound)?)));
             let only: Vec<(u16, &AuthorizationPolicy)> = only.collect();
             for (pod, workload) in group.iter().filter(|_| !only.is_empty()) {
                 let skips = skipped(pod, IN, ctx.cni_skips());
@@ -357,17 +344,11 @@ fn is_of_chart(meta: &Meta) -> bool {
 }
 
 /// AuthorizationPolicies that require a service account that does not exist.
-fn required(
-    ctx: &Context<'_>,
-    survey: &Survey<'_>,
-    there: &There<'_>,
-    only: &OnlyAuthorized<'_>,
-) -> Vec<Finding> {
+fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>, only: &OnlyAuthorized<'_>) -> Vec<Finding> {
     let policies = survey.objects.authorization_policies.iter();
     let judged = policies.filter(|one| ctx.judges(&one.metadata.namespace));
-    let references = judged.flat_map(|policy| {
-        policy.spec.required_authentication_refs.iter().map(move |reference| (policy, reference))
-    });
+    let references = judged
+        .flat_map(|policy| policy.spec.required_authentication_refs.iter().map(move |reference| (policy, reference)));
     let missing = references.filter_map(|(policy, reference)| {
         let namespace = reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace);
         let gone = reference.is_a("", "ServiceAccount")
@@ -391,12 +372,7 @@ fn required(
             about(ctx, Kind::AuthorizationPolicy, meta, message)
                 .severity(severity)
                 .parameter(text.as_str())
-                .evidence(field(
-                    Kind::AuthorizationPolicy,
-                    meta,
-                    "spec.requiredAuthenticationRefs",
-                    text.as_str(),
-                ))
+                .evidence(field(Kind::AuthorizationPolicy, meta, "spec.requiredAuthenticationRefs", text.as_str()))
                 .remedy(name_clients(meta))
         })
         .collect()
@@ -462,8 +438,7 @@ fn faults(
                 return None;
             }
             Some(rest)
-                if rest.contains(".serviceaccount.identity.")
-                    || rest.starts_with("serviceaccount.identity.") =>
+                if rest.contains(".serviceaccount.identity.") || rest.starts_with("serviceaccount.identity.") =>
             {
                 IdentityFault::Foreign(suffix.clone())
             }

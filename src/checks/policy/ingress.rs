@@ -29,10 +29,7 @@ static CONTROLLERS: [&Controller; 10] = [
     &Controller { labels: &[(NAME, "rke2-ingress-nginx"), (COMPONENT, "controller")], ..INGRESS_NGINX },
     // Application routing of AKS.
     &Controller {
-        labels: &[
-            ("app.kubernetes.io/managed-by", "aks-app-routing-operator"),
-            (COMPONENT, "ingress-controller"),
-        ],
+        labels: &[("app.kubernetes.io/managed-by", "aks-app-routing-operator"), (COMPONENT, "ingress-controller")],
         class: "webapprouting.kubernetes.azure.com",
         calls_itself: "webapprouting.kubernetes.azure.com/nginx",
         ..INGRESS_NGINX
@@ -190,8 +187,7 @@ impl EndpointCaller {
     pub fn new(pod: &Pod, service: &Meta) -> Option<EndpointCaller> {
         let of = controller(pod).filter(|_| !is_in_ingress_mode(pod))?;
         let goes_to_service = of.annotated(None, service).unwrap_or_else(|| {
-            let by_default =
-                [CRD_PROVIDER, INGRESS_PROVIDER].map(|provider| native_by_default(pod, provider));
+            let by_default = [CRD_PROVIDER, INGRESS_PROVIDER].map(|provider| native_by_default(pod, provider));
             of.default == ByDefault::Arguments && by_default == [Some(true); 2]
         });
         (!goes_to_service).then_some(EndpointCaller { controller: of.name, setting: of.upstream })
@@ -205,8 +201,7 @@ const APP_ROUTING: &str = "app-routing-system";
 fn controller(pod: &Pod) -> Option<&'static Controller> {
     let meta = &pod.metadata;
     let in_app_routing = || {
-        let is_it =
-            meta.namespace == APP_ROUTING && meta.label("app").is_some_and(|app| app.starts_with("nginx"));
+        let is_it = meta.namespace == APP_ROUTING && meta.label("app").is_some_and(|app| app.starts_with("nginx"));
         CONTROLLERS.into_iter().find(|known| is_it && known.class.starts_with("webapprouting"))
     };
     // Other builds and charts of ingress-nginx have the same option.

@@ -57,8 +57,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             outbound.routes.iter().map(|route| (route.kind.kind(), &route.route.metadata)).collect();
         let full = format!("{}.{}.svc.{domain}", service.metadata.name, service.metadata.namespace);
         let profile = profiles.iter().find(|profile| {
-            profile.metadata.name == full
-                && !(profile.spec.routes.is_empty() && profile.spec.dst_overrides.is_empty())
+            profile.metadata.name == full && !(profile.spec.routes.is_empty() && profile.spec.dst_overrides.is_empty())
         });
         what.extend(profile.map(|profile| (Kind::ServiceProfile, &profile.metadata)));
         what
@@ -119,11 +118,7 @@ fn because(
 }
 
 /// The routes of meshed Envoy Gateways, each with a pod of its Gateway.
-fn of_envoy_gateways<'a>(
-    ctx: &Context<'_>,
-    survey: &Survey<'a>,
-    pods: &'a [Pod],
-) -> Vec<(Kind, &'a Route, &'a Pod)> {
+fn of_envoy_gateways<'a>(ctx: &Context<'_>, survey: &Survey<'a>, pods: &'a [Pod]) -> Vec<(Kind, &'a Route, &'a Pod)> {
     routes(ctx, survey)
         .filter_map(|(kind, route)| Some((kind, route, *meshed_pods(ctx, survey, pods, route).first()?)))
         .collect()

@@ -88,9 +88,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    let findings = groups
-        .into_iter()
-        .map(|((owner, effect), (caller, lists))| finding(ctx, &owner, effect, caller, lists));
+    let findings =
+        groups.into_iter().map(|((owner, effect), (caller, lists))| finding(ctx, &owner, effect, caller, lists));
     Ok(findings.collect())
 }
 
@@ -133,8 +132,7 @@ fn middleware_lists(
             ctx.gap(redacted(ctx, format!("Ingress annotation {MIDDLEWARES} is redacted")));
             continue;
         }
-        let names: Vec<&str> =
-            value.split(',').filter_map(|name| name.trim().strip_suffix(PROVIDER)).collect();
+        let names: Vec<&str> = value.split(',').filter_map(|name| name.trim().strip_suffix(PROVIDER)).collect();
         let is_named = |one: &&Middleware| {
             let (namespace, name) = one.metadata.key();
             let rest = |full: &&str| full.strip_prefix(namespace)?.strip_prefix('-').map(|rest| rest == name);
@@ -146,14 +144,12 @@ fn middleware_lists(
         .iter()
         .filter(|one| used.contains(&one.metadata.key()))
         .flat_map(|one| one.spec.chain.middlewares.iter().map(|next| next.key(&one.metadata.namespace)));
-    let used: BTreeSet<(&str, &str)> =
-        chained.collect::<Vec<_>>().into_iter().chain(used.iter().copied()).collect();
+    let used: BTreeSet<(&str, &str)> = chained.collect::<Vec<_>>().into_iter().chain(used.iter().copied()).collect();
     let mut lists = Vec::new();
     for one in middlewares.iter().filter(|one| used.contains(&one.metadata.key())) {
         let both = [("ipAllowList", &one.spec.ip_allow_list), ("ipWhiteList", &one.spec.ip_white_list)];
         let set = both.into_iter().filter_map(|(key, list)| Some((key, list.as_ref()?)));
-        for (key, AdmittedClients { source_range, .. }) in set.filter(|(_, list)| list.ip_strategy.is_none())
-        {
+        for (key, AdmittedClients { source_range, .. }) in set.filter(|(_, list)| list.ip_strategy.is_none()) {
             let Some(effect) = effect(false, source_range.iter().map(String::as_str), own) else { continue };
             let path = format!("spec.{key}.sourceRange");
             let value = some(source_range, RANGES);
@@ -233,13 +229,7 @@ fn redacted(ctx: &Context<'_>, message: String) -> Missing {
     ctx.missing(Item::List(Kind::Pod), Why::NotJudged { message }, "a setting of an ingress controller")
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    effect: ListEffect,
-    caller: &Caller<'_>,
-    lists: Vec<Evidence>,
-) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, effect: ListEffect, caller: &Caller<'_>, lists: Vec<Evidence>) -> Finding {
     let pod = caller.pod;
     let (said, severity, parameter) = match effect {
         ListEffect::DeniesAll => ("The lists deny every client", Severity::Error, "denies"),
@@ -253,11 +243,8 @@ fn finding(
     let object = || pod.described();
     let own = pod.status.pod_ip.map(|address| Evidence::field(object(), "status.podIP", address.to_string()));
     let earlier = pod.metadata.annotation(IN.annotation()).filter(|list| !list.trim().is_empty());
-    let set = Evidence::field(
-        object(),
-        format!("metadata.annotations[{}]", IN.annotation()),
-        earlier.unwrap_or("not set"),
-    );
+    let set =
+        Evidence::field(object(), format!("metadata.annotations[{}]", IN.annotation()), earlier.unwrap_or("not set"));
     let more = lists.len().saturating_sub(QUOTED);
     let more = (more > 0).then(|| Evidence::other("objects with such lists", format!("and {more} more")));
     let [http, https] = ports(caller);

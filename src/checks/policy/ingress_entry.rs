@@ -33,8 +33,7 @@ pub(super) fn entries<'a>(ctx: &Context<'a>) -> Result<Vec<Entry<'a>>, Missing> 
         .filter(|one| ctx.judges(&one.metadata.namespace))
         .flat_map(|ingress| ingress.paths().map(move |(path, service)| Entry::Path(ingress, path, service)));
     let rules = routes.iter().filter(|one| ctx.judges(&one.metadata.namespace));
-    let rules =
-        rules.flat_map(|route| route.services().map(move |(place, to)| Entry::Rule(route, place, to)));
+    let rules = rules.flat_map(|route| route.services().map(move |(place, to)| Entry::Rule(route, place, to)));
     Ok(paths.chain(rules).collect())
 }
 
@@ -62,9 +61,7 @@ impl<'a> Entry<'a> {
     /// The path or rule as evidence.
     pub(super) fn evidence(&self) -> Evidence {
         match self {
-            Entry::Path(_, path, _) => {
-                Evidence::field(self.subject(), "spec.rules[].http.paths[].path", *path)
-            }
+            Entry::Path(_, path, _) => Evidence::field(self.subject(), "spec.rules[].http.paths[].path", *path),
             Entry::Rule(_, (rule, at), service) => Evidence::field(
                 self.subject(),
                 format!("spec.routes[{rule}].services[{at}].name"),
@@ -160,8 +157,7 @@ impl<'a> Entry<'a> {
             (Entry::Rule(_, (rule, at), _), _) => {
                 let path = format!("/spec/routes/{rule}/services/{at}/nativeLB");
                 let patch = serde_json::json!([{"op": "add", "path": path, "value": true}]).to_string();
-                let patched =
-                    kubectl().namespace(&self.meta().namespace).words("patch ingressroutes.traefik.io");
+                let patched = kubectl().namespace(&self.meta().namespace).words("patch ingressroutes.traefik.io");
                 Some(patched.operand(name).words("--type json -p").arg(patch))
             }
             (Entry::Path(..), Some((kind, key))) => {
@@ -170,17 +166,16 @@ impl<'a> Entry<'a> {
                 } else {
                     ("annotate service", service, to)
                 };
-                let set =
-                    kubectl().namespace(namespace).words(resource).operand(object).arg(format!("{key}=true"));
+                let set = kubectl().namespace(namespace).words(resource).operand(object).arg(format!("{key}=true"));
                 let is_other = meta.annotation(key).is_some();
                 Some(if is_other { set.words("--overwrite") } else { set })
             }
             (Entry::Path(..), None) => None,
         };
         let sticky = match self {
-            Entry::Path(ingress, ..) => AFFINITY
-                .iter()
-                .find(|key| ingress.metadata.annotation(key).is_some_and(|value| !value.is_empty())),
+            Entry::Path(ingress, ..) => {
+                AFFINITY.iter().find(|key| ingress.metadata.annotation(key).is_some_and(|value| !value.is_empty()))
+            }
             Entry::Rule(..) => None,
         };
         let act = match sticky {
@@ -201,9 +196,7 @@ impl<'a> Entry<'a> {
                 "Move the controller off the network of its nodes (hostNetwork: false): the injector adds no proxy to \
                  such pods. Then mesh it in ingress mode (linkerd.io/inject: ingress)",
             ),
-            Some(command) => {
-                Remedy::new().run(StepKind::Annotation, act, command).note(header)
-            }
+            Some(command) => Remedy::new().run(StepKind::Annotation, act, command).note(header),
             None => Remedy::new().note(
                 "Mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the header \
                  l5d-dst-override",

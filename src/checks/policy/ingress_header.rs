@@ -9,8 +9,7 @@ use crate::checks::prelude::*;
 use crate::objects::Ingress;
 
 /// Keys of the ConfigMap of ingress-nginx with configuration that may set a header.
-const KEYS: [&str; 5] =
-    ["http-snippet", "location-snippet", "main-snippet", "proxy-set-headers", "server-snippet"];
+const KEYS: [&str; 5] = ["http-snippet", "location-snippet", "main-snippet", "proxy-set-headers", "server-snippet"];
 /// The arguments of Traefik with middlewares of entry points, as they are kept.
 const ENTRY_POINTS: &str = "--entrypoints.http.middlewares";
 

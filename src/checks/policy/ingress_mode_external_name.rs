@@ -20,19 +20,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
     let known = ctx.knowledge.policy_controller();
     let reason = match known.external_policies.is_in(&version, ctx.knowledge) {
-        Contains::Yes => {
-            Some(format!("the policy controller of {version} returns policies for external addresses"))
-        }
-        Contains::Unknown => {
-            Some(format!("whether {version} returns policies for external addresses is not known"))
-        }
+        Contains::Yes => Some(format!("the policy controller of {version} returns policies for external addresses")),
+        Contains::Unknown => Some(format!("whether {version} returns policies for external addresses is not known")),
         Contains::No => None,
     };
     if let Some(reason) = reason {
         return Err(Unjudged::not_applicable(reason));
     }
-    let callers: Vec<Caller<'_>> =
-        in_ingress_mode(pods).filter(|caller| requires_policies(ctx, caller.pod)).collect();
+    let callers: Vec<Caller<'_>> = in_ingress_mode(pods).filter(|caller| requires_policies(ctx, caller.pod)).collect();
     if callers.is_empty() {
         return Err(Unjudged::not_applicable("no known ingress controller has a proxy in ingress mode"));
     }
@@ -48,9 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let key = (entry.subject(), service.metadata.name.as_str(), port);
-        found
-            .entry(key)
-            .or_insert_with(|| finding(ctx, &entry, (service, port), caller).evidence(seen.clone()));
+        found.entry(key).or_insert_with(|| finding(ctx, &entry, (service, port), caller).evidence(seen.clone()));
     }
     Ok(found.into_values().collect())
 }
@@ -74,13 +67,10 @@ fn finding(
          mode, and in this release it refuses connections to external addresses"
     );
     let first = ctx.knowledge.policy_controller().external_policies.0;
-    let minor =
-        ctx.knowledge.minors().first_with(first).map(|minor| format!(" ({minor})")).unwrap_or_default();
+    let minor = ctx.knowledge.minors().first_with(first).map(|minor| format!(" ({minor})")).unwrap_or_default();
     let remedy = Remedy::new().step(
         StepKind::Upgrade,
-        format!(
-            "Upgrade the control plane to {first}{minor} or newer, which returns policies for external addresses"
-        ),
+        format!("Upgrade the control plane to {first}{minor} or newer, which returns policies for external addresses"),
     );
     let remedy = match port {
         Some(port) => skipped(ctx, remedy, caller, port),

@@ -16,8 +16,7 @@ use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.complete_list::<Pod>()?;
-    let callers: Vec<Caller<'_>> =
-        in_ingress_mode(pods).filter(|caller| requires_policies(ctx, caller.pod)).collect();
+    let callers: Vec<Caller<'_>> = in_ingress_mode(pods).filter(|caller| requires_policies(ctx, caller.pod)).collect();
     if callers.is_empty() {
         return Err(Unjudged::not_applicable("no known ingress controller has a proxy in ingress mode"));
     }
@@ -88,13 +87,11 @@ fn finding(
         "port {number} of Service {name} is opaque. The proxy of the ingress controller runs in ingress mode, in which \
          it answers HTTP requests for an opaque port with an error"
     );
-    let remedy = remedy.note(
-        format!(
-            "Or mesh {} in the ordinary mode (linkerd.io/inject: enabled), in which the proxy forwards such requests \
+    let remedy = remedy.note(format!(
+        "Or mesh {} in the ordinary mode (linkerd.io/inject: enabled), in which the proxy forwards such requests \
              unchanged",
-            caller.of.name
-        ),
-    );
+        caller.of.name
+    ));
     // Without the header l5d-dst-override, the controller may send requests to pods.
     ctx.finding(entry.subject(), message)
         .parameter(format!("{name}:{number}"))

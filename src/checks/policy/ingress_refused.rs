@@ -86,8 +86,7 @@ fn ingresses<'a>(
     let (entries, services) = (entries(ctx)?, ctx.complete_list::<Service>()?);
     for entry in entries {
         let serving = callers.iter().filter(|one| entry.is_served(&classes, one));
-        let mut serving: Vec<Asking<'_>> =
-            serving.map(|one| Asking::Pod(one.pod, one.identity.clone())).collect();
+        let mut serving: Vec<Asking<'_>> = serving.map(|one| Asking::Pod(one.pod, one.identity.clone())).collect();
         let balancer = match entry {
             Entry::Path(ingress, ..) => classes.balancer(ingress),
             Entry::Rule(..) => None,
@@ -117,14 +116,8 @@ fn gateways<'a>(
                 continue;
             }
             any = true;
-            let from = || {
-                field(
-                    kind,
-                    &route.metadata,
-                    "spec.parentRefs",
-                    format!("Gateway {}/{}", gateway.0, gateway.1),
-                )
-            };
+            let from =
+                || field(kind, &route.metadata, "spec.parentRefs", format!("Gateway {}/{}", gateway.0, gateway.1));
             for to in gateways::services_of(ctx.complete_list::<Service>()?, route) {
                 refuse(ctx, survey, (Door::Gateway, &from), &asking, to, refused);
             }
@@ -154,8 +147,7 @@ fn exports<'a>(
         }
     };
     for service in exported.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
-        let from =
-            || field(Kind::Service, &service.metadata, &format!("metadata.labels[{EXPORTED}]"), "true");
+        let from = || field(Kind::Service, &service.metadata, &format!("metadata.labels[{EXPORTED}]"), "true");
         // An export covers all ports, and some may be closed on purpose.
         if service.spec.tcp_ports().any(|port| is_open(survey, &asking, service, port)) {
             continue;
@@ -224,9 +216,7 @@ fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &De
             let meta = &pod.metadata;
             Evidence::field(meta.described("Pod"), "identity in the mesh", said)
         }
-        Asking::Balancer(name) => {
-            Evidence::field(*name, "identity in the mesh", "none: it is outside of the cluster")
-        }
+        Asking::Balancer(name) => Evidence::field(*name, "identity in the mesh", "none: it is outside of the cluster"),
     });
     let meshed = one.callers.iter().any(|asking| matches!(asking, Asking::Pod(_, Some(_))));
     let (message, who, parameter) = match door {

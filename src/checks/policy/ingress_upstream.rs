@@ -4,9 +4,7 @@
 use super::ingress::{ByDefault, Caller, Classes, Controller};
 use super::ingress_entry::Entry;
 use crate::checks::prelude::*;
-use crate::model::ingress_controller::{
-    CRD_PROVIDER, INGRESS_PROVIDER, config_map, native_by_default, own_containers,
-};
+use crate::model::ingress_controller::{CRD_PROVIDER, INGRESS_PROVIDER, config_map, native_by_default, own_containers};
 use crate::objects::container::boolean;
 use crate::redact::{is_marked, is_placeholder};
 
@@ -90,10 +88,7 @@ fn lacks_arguments(pod: &Pod) -> bool {
 }
 
 /// The ConfigMap that the arguments of a controller name; `None` if they name none, or if it does not exist.
-pub(super) fn settings<'a>(
-    ctx: &Context<'a>,
-    pod: &Pod,
-) -> Result<Option<(Subject, Option<&'a ConfigMap>)>, Missing> {
+pub(super) fn settings<'a>(ctx: &Context<'a>, pod: &Pod) -> Result<Option<(Subject, Option<&'a ConfigMap>)>, Missing> {
     match config_map(pod) {
         Some((namespace, name)) => {
             let found = ctx.controller_config(namespace, name)?;
@@ -110,11 +105,7 @@ fn in_config_map(ctx: &Context<'_>, pod: &Pod) -> Result<(bool, Option<Evidence>
     match value {
         Some(value) if is_marked(value) || is_placeholder(value) => {
             let message = format!("{of}: data[{KEY}] is redacted");
-            Err(ctx.missing(
-                Item::List(Kind::Pod),
-                Why::NotJudged { message },
-                "a setting of an ingress controller",
-            ))
+            Err(ctx.missing(Item::List(Kind::Pod), Why::NotJudged { message }, "a setting of an ingress controller"))
         }
         Some(value) => {
             let is_set = boolean(value).unwrap_or_default();

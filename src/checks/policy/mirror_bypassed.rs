@@ -22,10 +22,8 @@ use crate::objects::service::{LOCAL_DISCOVERY, REMOTE_DISCOVERY};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let services = ctx.complete_list::<Service>()?;
-    let mirrors: Vec<&Service> = services
-        .iter()
-        .filter(|service| is_behind_gateway(service) || is_resolved_by_destination(service))
-        .collect();
+    let mirrors: Vec<&Service> =
+        services.iter().filter(|service| is_behind_gateway(service) || is_resolved_by_destination(service)).collect();
     if mirrors.is_empty() {
         return Err(Unjudged::not_applicable("no Service mirrors one of another cluster"));
     }
@@ -41,17 +39,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether a Service is a mirror whose endpoints are the gateway of another cluster.
 fn is_behind_gateway(service: &Service) -> bool {
-    service.metadata.label(MIRRORED) == Some("true")
-        && !is_found_over_there(service)
-        && !service.is_federated()
+    service.metadata.label(MIRRORED) == Some("true") && !is_found_over_there(service) && !service.is_federated()
 }
 
 /// Whether a Service has no endpoints, because only destination resolves it: one that is federated, or a mirror whose
 /// endpoints are in the other cluster.
 fn is_resolved_by_destination(service: &Service) -> bool {
     service.spec.selector.is_empty()
-        && (service.is_federated()
-            || service.metadata.label(MIRRORED) == Some("true") && is_found_over_there(service))
+        && (service.is_federated() || service.metadata.label(MIRRORED) == Some("true") && is_found_over_there(service))
 }
 
 fn of_entries<'a>(
@@ -160,8 +155,7 @@ fn without_proxy(
     let mut owners: Vec<_> = pods.iter().map(|pod| ctx.owners().owner(pod)).collect();
     owners.dedup();
     let act = format!("Mesh the {what}: set {INJECT}: enabled");
-    let mut remedy =
-        owners.iter().fold(Remedy::new(), |remedy, owner| rewrite::meshed(ctx, remedy, &act, owner, pods));
+    let mut remedy = owners.iter().fold(Remedy::new(), |remedy, owner| rewrite::meshed(ctx, remedy, &act, owner, pods));
     remedy.steps.extend(rest.steps);
     let bare = pods.iter().take(1).map(|pod| {
         let object = Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name);
@@ -181,12 +175,10 @@ fn of_routes(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], mirrors: &[&S
     let mut findings = Vec::new();
     for (kind, route) in routes(ctx, survey) {
         let Some(service) = mirrors.iter().find(|mirror| is_backend(route, mirror)) else { continue };
-        let callers: Vec<_> =
-            of_route(route).flat_map(|gateway| pods_of(ctx, survey, pods, gateway)).collect();
+        let callers: Vec<_> = of_route(route).flat_map(|gateway| pods_of(ctx, survey, pods, gateway)).collect();
         let of_pods: Vec<&Pod> = callers.iter().map(|(pod, _)| *pod).collect();
         let is_envoys = is_of_envoy(route, &of_pods);
-        let bare: Vec<&Pod> =
-            callers.iter().filter(|(_, identity)| identity.is_none()).map(|(pod, _)| *pod).collect();
+        let bare: Vec<&Pod> = callers.iter().filter(|(_, identity)| identity.is_none()).map(|(pod, _)| *pod).collect();
         if !bare.is_empty() && bare.len() == callers.len() {
             let subject = Subject::object(kind, &route.metadata.namespace, &route.metadata.name);
             let finding = without_proxy(ctx, subject, "Gateway", &bare, service, Remedy::new());
@@ -276,8 +268,7 @@ fn mark_of(mirror: &Service) -> Evidence {
         let value = meta.annotation(key).filter(|value| !value.trim().is_empty())?;
         Some((format!("metadata.annotations[{key}]"), value))
     });
-    let (path, value) = annotation.unwrap_or_else(|| {
-        (format!("metadata.labels[{MIRRORED}]"), meta.label(MIRRORED).unwrap_or_default())
-    });
+    let (path, value) = annotation
+        .unwrap_or_else(|| (format!("metadata.labels[{MIRRORED}]"), meta.label(MIRRORED).unwrap_or_default()));
     Evidence::field(meta.described("Service"), path, value)
 }

@@ -89,15 +89,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             networks.entry(key).or_default().push((growth, series, *count));
         }
     }
-    let requests = networks.into_iter().map(|((namespace, name), clients)| {
-        let said = clients.iter().take(QUOTED).map(|(growth, series, count)| {
-            let port = series.label("parent_port");
-            quoted(
-                growth.pod,
-                format!("{} to port {port} denied {}", counted(*count, "request"), within(growth.metrics)),
-            )
-        });
-        ctx.finding(
+    let requests =
+        networks.into_iter().map(|((namespace, name), clients)| {
+            let said = clients.iter().take(QUOTED).map(|(growth, series, count)| {
+                let port = series.label("parent_port");
+                quoted(
+                    growth.pod,
+                    format!("{} to port {port} denied {}", counted(*count, "request"), within(growth.metrics)),
+                )
+            });
+            ctx.finding(
             Subject::object(EGRESS_NETWORK, namespace, name),
             "proxies deny HTTP requests to outside destinations: the EgressNetwork denies them (trafficPolicy Deny), \
              and no route allows them",
@@ -107,6 +108,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(Remedy::new().note(
             "If the requests should be allowed, attach an HTTPRoute or GRPCRoute for them to the EgressNetwork",
         ))
-    });
+        });
     Ok(findings.chain(requests).collect())
 }

@@ -53,8 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn finding(ctx: &Context<'_>, owner: &Owner, one: &Unprotected<'_>, down: &[Evidence]) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
-    let servers: Vec<String> =
-        one.servers.iter().map(|(name, port)| format!("{name} (port {port})")).collect();
+    let servers: Vec<String> = one.servers.iter().map(|(name, port)| format!("{name} (port {port})")).collect();
     let message = format!(
         "The pods started while no policy controller was ready. Their proxies apply the default policy {} instead of \
          Server {}",
@@ -73,10 +72,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, one: &Unprotected<'_>, down: &[Evid
                 .run(
                     StepKind::Command,
                     "Find out why the policy controller is not ready",
-                    kubectl()
-                        .namespace(home)
-                        .words("describe pods")
-                        .option("-l", format!("{COMPONENT}=destination")),
+                    kubectl().namespace(home).words("describe pods").option("-l", format!("{COMPONENT}=destination")),
                 )
                 .note(
                     "Wait a few seconds after it is ready: running proxies then apply the policy without a \

@@ -16,8 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let mut findings: Vec<Finding> = Vec::new();
     let judged = survey.objects.servers.iter().filter(|server| ctx.judges(&server.metadata.namespace));
-    let mut auditing =
-        judged.filter(|server| server.spec.access_policy.as_deref() == Some("audit")).peekable();
+    let mut auditing = judged.filter(|server| server.spec.access_policy.as_deref() == Some("audit")).peekable();
     // `server-http-on-opaque-port` reports these: they deny meshed clients.
     let closed = auditing.peek().map(|_| opaque_ports(survey)).unwrap_or_default();
     let is_closed = |server: &Server| closed.iter().any(|port| std::ptr::eq(port.server, server));
@@ -25,24 +24,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if !is_closed(server) {
             let meta = &server.metadata;
             findings.push(
-                about(
-                    ctx,
-                    Kind::Server,
-                    meta,
-                    "The Server allows every client, and only logs unauthorized clients",
-                )
-                .evidence(field(Kind::Server, meta, "spec.accessPolicy", "audit"))
-                .remedy(
-                    Remedy::new().command(
-                        "When the log no longer shows clients that should have access, deny the rest",
-                        kubectl()
-                            .namespace(&meta.namespace)
-                            .words("patch servers.policy.linkerd.io")
-                            .operand(&meta.name)
-                            .words("--type=merge -p")
-                            .arg(serde_json::json!({"spec": {"accessPolicy": "deny"}}).to_string()),
+                about(ctx, Kind::Server, meta, "The Server allows every client, and only logs unauthorized clients")
+                    .evidence(field(Kind::Server, meta, "spec.accessPolicy", "audit"))
+                    .remedy(
+                        Remedy::new().command(
+                            "When the log no longer shows clients that should have access, deny the rest",
+                            kubectl()
+                                .namespace(&meta.namespace)
+                                .words("patch servers.policy.linkerd.io")
+                                .operand(&meta.name)
+                                .words("--type=merge -p")
+                                .arg(serde_json::json!({"spec": {"accessPolicy": "deny"}}).to_string()),
+                        ),
                     ),
-                ),
             );
         }
     }
@@ -62,13 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "metadata.annotations[config.linkerd.io/default-inbound-policy]",
                     "audit",
                 ))
-                .remedy(rewrite::of_owner(
-                    ctx,
-                    Remedy::new(),
-                    ACT,
-                    &owner,
-                    &[(KEY, Some("deny"))],
-                )),
+                .remedy(rewrite::of_owner(ctx, Remedy::new(), ACT, &owner, &[(KEY, Some("deny"))])),
             );
         }
     }

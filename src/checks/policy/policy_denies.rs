@@ -49,15 +49,13 @@ fn finding(ctx: &Context<'_>, pod: &Pod, message: String, mut denied: Vec<&Denie
         )
     });
     let rest = (more > 0).then(|| Evidence::other(meta.described("Pod"), format!("and {more} more")));
-    ctx.finding(ctx.owners().owner(pod).subject(vec![meta.name.clone()]), message)
-        .evidences(quoted.chain(rest))
+    ctx.finding(ctx.owners().owner(pod).subject(vec![meta.name.clone()]), message).evidences(quoted.chain(rest))
 }
 
 /// The step that shows who may connect to a port.
 fn policy_of(pod: &Pod, port: u16) -> Remedy {
     let target = format!("{}/{}:{port}", pod.metadata.namespace, pod.metadata.name);
-    Remedy::new()
-        .command("Check which clients are authorized now", meshdoctor().words("policy").arg(target.as_str()))
+    Remedy::new().command("Check which clients are authorized now", meshdoctor().words("policy").arg(target.as_str()))
 }
 
 fn remedy(pod: &Pod, metrics: &ProxyMetrics) -> Remedy {

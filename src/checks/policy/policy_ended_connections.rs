@@ -20,10 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     client => client,
                 };
                 let (port, connections) = (series.label("target_port"), counted(*count, "connection"));
-                quoted(
-                    pod,
-                    format!("port {port}: {connections} of {client} ended {}", within(growth.metrics)),
-                )
+                quoted(pod, format!("port {port}: {connections} of {client} ended {}", within(growth.metrics)))
             })
         });
         let target = all.first().map(|(pod, growth)| {
@@ -42,10 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "Check which clients are authorized now",
                     meshdoctor().words("policy").arg(target.unwrap_or_default()),
                 )
-                .step(
-                    StepKind::Note,
-                    "If these clients should have access, add them to an AuthorizationPolicy",
-                )
+                .step(StepKind::Note, "If these clients should have access, add them to an AuthorizationPolicy")
                 .step(StepKind::Note, "If the port does not serve HTTP, correct proxyProtocol of its Server"),
         )
     });

@@ -2,8 +2,8 @@
 
 use super::gateways;
 use super::survey::{
-    Survey, about, about_authentication, about_chosen, about_parents, about_server, about_targets, each,
-    existing, field, mend_or_delete, noun, on, support_after, with_noun,
+    Survey, about, about_authentication, about_chosen, about_parents, about_server, about_targets, each, existing,
+    field, mend_or_delete, noun, on, support_after, with_noun,
 };
 use crate::checks::prelude::*;
 use crate::command::meshdoctor;
@@ -30,9 +30,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
                 false => mend_or_delete(one.kind, &meta, repair(&meta, &one.why)),
             };
-            let message = format!(
-                "The policy controller ignores {noun}, so it has no effect in the mesh. Reason: {why}"
-            );
+            let message =
+                format!("The policy controller ignores {noun}, so it has no effect in the mesh. Reason: {why}");
             let finding = about(ctx, one.kind, &meta, message)
                 .evidence(field(one.kind, &meta, "spec", one.why.clone()))
                 .tie(about_authentication(one.kind, &meta))
@@ -89,10 +88,7 @@ const REPAIRS: [(&str, &str); 13] = [
     ("is in another namespace", "Create the route in the namespace of the Server, and delete this one"),
     ("names a port", "Remove the port from parentRefs"),
     ("names a sectionName", "Remove sectionName from parentRefs"),
-    (
-        "is not an authentication",
-        "Require a MeshTLSAuthentication, a NetworkAuthentication or a ServiceAccount",
-    ),
+    ("is not an authentication", "Require a MeshTLSAuthentication, a NetworkAuthentication or a ServiceAccount"),
     ("clients can show one", "Keep one of them, and write another policy for the other"),
     ("rate limits apply only to Servers", "Name a Server as the target"),
     ("which policies cannot have", "Target a Server, an HTTPRoute, a GRPCRoute or the Namespace"),
@@ -120,8 +116,7 @@ fn serves_a_gateway(survey: &Survey<'_>, one: &Ignored<'_>) -> bool {
 
 /// Whether a route applies to calls of a Service or an EgressNetwork.
 fn routes_calls(route: &Route) -> bool {
-    let routed =
-        |parent: &ParentRef| parent.is_a("", "Service") || parent.is_a("policy.linkerd.io", "EgressNetwork");
+    let routed = |parent: &ParentRef| parent.is_a("", "Service") || parent.is_a("policy.linkerd.io", "EgressNetwork");
     route.spec.parent_refs.iter().any(routed)
 }
 
@@ -186,9 +181,11 @@ fn timeouts(ctx: &Context<'_>, route: &Route) -> Option<Finding> {
     Some(
         about(ctx, Kind::HTTPRoute, meta, message)
             .parameter("timeouts")
-            .evidences(limits.iter().map(|(at, limit)| {
-                field(Kind::HTTPRoute, meta, &format!("spec.rules[{at}].timeouts.request"), *limit)
-            }))
+            .evidences(
+                limits.iter().map(|(at, limit)| {
+                    field(Kind::HTTPRoute, meta, &format!("spec.rules[{at}].timeouts.request"), *limit)
+                }),
+            )
             .remedy(
                 Remedy::new()
                     .run(
@@ -213,8 +210,7 @@ fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> 
     let of_grpc = kind == Kind::GRPCRoute;
     let parents = route.spec.parent_refs.iter().filter(|parent| parent.is_a("policy.linkerd.io", "Server"));
     let servers = survey.index.servers(&meta.namespace);
-    let taken =
-        parents.filter_map(|parent| servers.iter().find(|read| read.server.metadata.name == parent.name));
+    let taken = parents.filter_map(|parent| servers.iter().find(|read| read.server.metadata.name == parent.name));
     let wrong = taken.filter(|read| match read.protocol {
         Protocol::Grpc => !of_grpc,
         Protocol::Detect | Protocol::Http1 | Protocol::Http2 => of_grpc,
@@ -243,15 +239,16 @@ fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> 
             };
             finding.remedy(match read.protocol {
                 Protocol::Grpc => serve_grpc_as_http(server),
-                _ => Remedy::new().command(
-                    format!(
-                        "If the port of Server {} speaks {}, set its proxyProtocol accordingly",
-                        server.name,
-                        if of_grpc { "gRPC" } else { "HTTP/1 or HTTP/2" }
-                    ),
-                    on("edit", Kind::Server, server),
-                )
-                        .step(StepKind::Note, "Otherwise use a route of the matching kind"),
+                _ => Remedy::new()
+                    .command(
+                        format!(
+                            "If the port of Server {} speaks {}, set its proxyProtocol accordingly",
+                            server.name,
+                            if of_grpc { "gRPC" } else { "HTTP/1 or HTTP/2" }
+                        ),
+                        on("edit", Kind::Server, server),
+                    )
+                    .step(StepKind::Note, "Otherwise use a route of the matching kind"),
             })
         })
         .collect()
@@ -270,9 +267,7 @@ fn serve_grpc_as_http(server: &Meta) -> Remedy {
     Remedy::new()
         .command(
             format!("Declare HTTP/2 in Server {}, over which gRPC runs: HTTPRoutes then apply", server.name),
-            on("patch", Kind::Server, server)
-                .words("--type=merge -p")
-                .arg(r#"{"spec":{"proxyProtocol":"HTTP/2"}}"#),
+            on("patch", Kind::Server, server).words("--type=merge -p").arg(r#"{"spec":{"proxyProtocol":"HTTP/2"}}"#),
         )
         .note("Or replace the HTTPRoute by a GRPCRoute, and let its policies name that as their target")
 }
@@ -283,8 +278,7 @@ fn limits(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
     for limit in survey.objects.rate_limits {
         let meta = &limit.metadata;
         let servers = survey.index.servers(&meta.namespace);
-        let Some(read) = servers.iter().find(|read| read.server.metadata.name == limit.spec.target_ref.name)
-        else {
+        let Some(read) = servers.iter().find(|read| read.server.metadata.name == limit.spec.target_ref.name) else {
             continue;
         };
         let said = match read.protocol {

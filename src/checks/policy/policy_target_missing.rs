@@ -16,8 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         survey => (survey?, false),
     };
     let targets = Targets::new(survey, is_partial);
-    let policies =
-        survey.objects.authorization_policies.iter().filter_map(|policy| of_policy(ctx, &targets, policy));
+    let policies = survey.objects.authorization_policies.iter().filter_map(|policy| of_policy(ctx, &targets, policy));
     let older = survey.objects.server_authorizations.iter();
     let older = older.enumerate().filter_map(|(place, object)| of_older(ctx, &targets, place, object));
     Ok(policies.chain(older).collect())
@@ -113,12 +112,7 @@ fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPol
                     target.name, meta.namespace
                 ),
             )
-            .evidence(field(
-                Kind::AuthorizationPolicy,
-                meta,
-                "spec.targetRef",
-                format!("Namespace {}", target.name),
-            ))
+            .evidence(field(Kind::AuthorizationPolicy, meta, "spec.targetRef", format!("Namespace {}", target.name)))
             .remedy(Remedy::new().command(
                 format!(
                     "Target the policy's own namespace, {}, or create the policy in namespace {} instead",
@@ -138,17 +132,11 @@ fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPol
         return None;
     };
     let is_apart = ctx.is_apart(kind, &meta.namespace, Some(&target.name));
-    (!there && !is_apart && targets.are_known(kind, &meta.namespace)).then(|| {
-        finding(ctx, targets, (Kind::AuthorizationPolicy, meta), kind, "spec.targetRef", Some(&target.name))
-    })
+    (!there && !is_apart && targets.are_known(kind, &meta.namespace))
+        .then(|| finding(ctx, targets, (Kind::AuthorizationPolicy, meta), kind, "spec.targetRef", Some(&target.name)))
 }
 
-fn of_older(
-    ctx: &Context<'_>,
-    targets: &Targets<'_>,
-    place: usize,
-    object: &ServerAuthorization,
-) -> Option<Finding> {
+fn of_older(ctx: &Context<'_>, targets: &Targets<'_>, place: usize, object: &ServerAuthorization) -> Option<Finding> {
     let meta = &object.metadata;
     let choice = &object.spec.server;
     let kind = Kind::ServerAuthorization;
@@ -181,16 +169,16 @@ fn finding(
             "{of} {name} is not in the manifests{}, so the policy authorizes no client",
             instead.replace(" does)", " is)")
         ),
-        (Some(name), false) => format!(
-            "{of} {name} does not exist in namespace {namespace}{instead}, so the policy authorizes no client"
-        ),
+        (Some(name), false) => {
+            format!("{of} {name} does not exist in namespace {namespace}{instead}, so the policy authorizes no client")
+        }
         (None, true) => format!(
             "no {of} of the manifests in namespace {namespace} has the labels of {path}, so the policy authorizes \
              no client"
         ),
-        (None, false) => format!(
-            "no {of} in namespace {namespace} has the labels of {path}, so the policy authorizes no client"
-        ),
+        (None, false) => {
+            format!("no {of} in namespace {namespace} has the labels of {path}, so the policy authorizes no client")
+        }
     };
     let said = match (name, kind) {
         (Some(name), Kind::AuthorizationPolicy) => format!("{of} {name}"),
@@ -203,14 +191,11 @@ fn finding(
         }
         None => "Name the intended object, or apply the policy in its namespace".to_owned(),
     };
-    let pointer =
-        format!("/{}{}", path.replace('.', "/"), if path == "spec.targetRef" { "/name" } else { "" });
+    let pointer = format!("/{}{}", path.replace('.', "/"), if path == "spec.targetRef" { "/name" } else { "" });
     // Another name gives access to another port: only a slip is corrected without a person.
     let slip = similar.as_ref().filter(|similar| is_slip(name.unwrap_or_default(), similar));
     let correction = match slip {
-        Some(similar) => {
-            set(kind, meta, [test(&pointer, name.unwrap_or_default()), put(&pointer, similar.as_str())])
-        }
+        Some(similar) => set(kind, meta, [test(&pointer, name.unwrap_or_default()), put(&pointer, similar.as_str())]),
         None => on("edit", kind, meta),
     };
     let finding = about(ctx, kind, meta, message).evidence(field(kind, meta, path, said)).remedy(

@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 
 use super::apply_refused::is_refused;
-use super::survey::{
-    Survey, about, each, existing, field, mend_or_delete, on, removal, set, test, with_noun,
-};
+use super::survey::{Survey, about, each, existing, field, mend_or_delete, on, removal, set, test, with_noun};
 use crate::checks::prelude::*;
 use crate::checks::reported::{log_of, logged, reported};
 use crate::command::{Call, meshdoctor};
@@ -109,8 +107,7 @@ fn consequence(kind: Kind, name: &str, why: &str, others: Others) -> (String, Se
     let why = with_noun(kind, why);
     let effect = match others {
         Others::Read => {
-            let alone =
-                format!("The policy controller cannot read {kind} {name}, so it has no effect: {why}");
+            let alone = format!("The policy controller cannot read {kind} {name}, so it has no effect: {why}");
             return (alone, Severity::Warning);
         }
         Others::LostLater => {
@@ -178,17 +175,14 @@ fn others(ctx: &Context<'_>, kind: Kind, survey: &Survey<'_>) -> Others {
 fn symptoms(is_new: bool, voids: bool) -> BTreeMap<String, Vec<Tie>> {
     let line = logged(if voids { ROW } else { "invalid-object-skipped" });
     let refused = (!is_new).then(|| ("apply-refused".to_owned(), Vec::new()));
-    let reported = [
-        ("control-plane-reports-errors".to_owned(), vec![line.clone()]),
-        ("known-defect".to_owned(), vec![line]),
-    ];
+    let reported =
+        [("control-plane-reports-errors".to_owned(), vec![line.clone()]), ("known-defect".to_owned(), vec![line])];
     refused.into_iter().chain(reported).collect()
 }
 
 /// EgressNetworks with an invalid network.
 fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Finding> {
-    let objects =
-        OutboundObjects { egress_networks: existing::<EgressNetwork>(ctx), ..OutboundObjects::default() };
+    let objects = OutboundObjects { egress_networks: existing::<EgressNetwork>(ctx), ..OutboundObjects::default() };
     let index = OutboundIndex::new(survey.index.controller.clone(), &objects);
     let kind = Kind::EgressNetwork;
     let voids = index.void().contains(&kind);
@@ -214,10 +208,8 @@ fn of_the_gateway_api(
     of_gateways: bool,
 ) -> Remedy {
     let filter = why.split_once("filter type \"").and_then(|(_, rest)| rest.split('"').next());
-    let part = filter.map_or_else(
-        || "the part that the message names".to_owned(),
-        |filter| format!("the {filter} filter"),
-    );
+    let part =
+        filter.map_or_else(|| "the part that the message names".to_owned(), |filter| format!("the {filter} filter"));
     let instead = match (voids, of_gateways) {
         (true, true) => "Until the upgrade, configure it in the Gateway's own policy",
         (true, false) => "Until the upgrade, put filters for the Gateway into a separate route",

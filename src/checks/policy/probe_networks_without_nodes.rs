@@ -45,8 +45,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // With a bridge, the kubelet probes from an address of the pods' own network.
             let of_pods = on.get(name).is_some_and(|pods| pods.iter().any(holds));
             let by_cidr = node.pod_networks().filter_map(|written| written.parse::<Network>().ok());
-            let mut by_cidr = by_cidr
-                .filter(|own| networks.iter().any(|network| network.covers(own) || own.covers(network)));
+            let mut by_cidr =
+                by_cidr.filter(|own| networks.iter().any(|network| network.covers(own) || own.covers(network)));
             let outside = !addresses.is_empty() && !addresses.iter().any(holds);
             (outside && !of_pods && by_cidr.next().is_none()).then_some((node, addresses))
         })

@@ -7,9 +7,7 @@ use super::authorize;
 use super::survey::{field, on, rule_of, survey};
 use crate::checks::prelude::*;
 use crate::model::events;
-use crate::model::policy::{
-    Client, Entry, Inbound, Probed, Protocol, TakenBy, http_probe, listed_ports, probes_of,
-};
+use crate::model::policy::{Client, Entry, Inbound, Probed, Protocol, TakenBy, http_probe, listed_ports, probes_of};
 use crate::model::skipped::IN;
 use crate::objects::container::HttpGet;
 use crate::objects::{Container, Event, Server};
@@ -57,9 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             };
             // The proxy does not redirect its own probes.
             let elsewhere = match &probed {
-                Probed::Http(path, _) if !is_of_proxy(pod, port) => {
-                    inbound.get(&format!("{path}/"), Client::default())
-                }
+                Probed::Http(path, _) if !is_of_proxy(pod, port) => inbound.get(&format!("{path}/"), Client::default()),
                 Probed::Http(..) | Probed::Https(_) | Probed::Grpc => Entry::Admitted,
             };
             if entry != Entry::Admitted || elsewhere == Entry::Refused {
@@ -74,13 +70,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         before = Some((pod, keys));
     }
     let events = ctx.optional_list::<Event>();
-    let findings =
-        refused.into_iter().filter_map(|((owner, port, probed), refused)| match (&refused.entry, &probed) {
-            (Entry::Admitted, Probed::Http(path, _)) => {
-                redirected(ctx, &owner, (port, path), &refused.pods, events)
-            }
-            _ => Some(finding(ctx, &owner, (port, &probed), &refused, events)),
-        });
+    let findings = refused.into_iter().filter_map(|((owner, port, probed), refused)| match (&refused.entry, &probed) {
+        (Entry::Admitted, Probed::Http(path, _)) => redirected(ctx, &owner, (port, path), &refused.pods, events),
+        _ => Some(finding(ctx, &owner, (port, &probed), &refused, events)),
+    });
     Ok(findings.collect())
 }
 
@@ -121,8 +114,7 @@ fn redirected(
         ctx.gap(missing);
     }
     let probe = (port, &Probed::Http(path.to_owned(), false));
-    let event =
-        answered(events, &unready, probe).filter(|event| event.message.trim_end().ends_with("403"))?;
+    let event = answered(events, &unready, probe).filter(|event| event.message.trim_end().ends_with("403"))?;
     // Without the container's name it may be about another probe, but none of the proxy, which never answers 403.
     let of_others = |pod: &&Pod| {
         let others = probes_of(pod).into_iter().filter(|(at, probed)| (*at, probed) != probe);
@@ -144,9 +136,7 @@ fn redirected(
             "Request the path through a port-forward, which bypasses the proxy, and look for a redirect",
             forward.arg(format!("{port}:{port}")),
         )
-        .note(
-            "Write the target of the redirect as the path of the probe, often the same path with a slash at the end",
-        );
+        .note("Write the target of the redirect as the path of the probe, often the same path with a slash at the end");
     let finding = ctx
         .finding(owner.subject(names), message)
         .parameter(format!("{port}{path} redirect"))
@@ -297,9 +287,7 @@ fn of_query(ctx: &Context<'_>, path: &str) -> (String, &'static str, String) {
         format!("GET {path}"),
         "the probe's path has a query, which Linkerd's automatic rule of this release includes, so that no request \
          matches it",
-        format!(
-            "Remove the query from the path of the probe, or upgrade: releases from {first} on leave it out"
-        ),
+        format!("Remove the query from the path of the probe, or upgrade: releases from {first} on leave it out"),
     )
 }
 
@@ -361,9 +349,9 @@ fn opaque_server(server: &Server) -> Remedy {
         .words("--type=merge -p")
         .arg(r#"{"spec":{"proxyProtocol":"HTTP/1"}}"#);
     let act = "Declare the port as HTTP in the Server, since its probe is HTTP";
-    Remedy::new().command(act, declare).note(
-        "If it has to stay as it is, authorize the nodes' addresses on the port with a NetworkAuthentication",
-    )
+    Remedy::new()
+        .command(act, declare)
+        .note("If it has to stay as it is, authorize the nodes' addresses on the port with a NetworkAuthentication")
 }
 
 /// The steps if a Server declares HTTP/2 for a port with an HTTP probe. With detection, both work.
@@ -385,9 +373,7 @@ type Probe<'p> = (u16, &'p Probed);
 /// The latest event in which the kubelet reports a status with which the proxy denies this probe of one of the pods.
 fn answered<'e>(events: &'e [Event], pods: &[&Pod], probe: Probe<'_>) -> Option<&'e Event> {
     unhealthy(events, pods, probe, |message| {
-        ["403", "404"]
-            .iter()
-            .any(|status| message.ends_with(&format!("HTTP probe failed with statuscode: {status}")))
+        ["403", "404"].iter().any(|status| message.ends_with(&format!("HTTP probe failed with statuscode: {status}")))
     })
 }
 
@@ -407,8 +393,7 @@ fn unhealthy<'e>(
     is_meant: impl Fn(&str) -> bool,
 ) -> Option<&'e Event> {
     let about = |event: &&Event| {
-        let is_pod =
-            |pod: &&&Pod| (event.about.namespace.as_str(), event.about.name.as_str()) == pod.metadata.key();
+        let is_pod = |pod: &&&Pod| (event.about.namespace.as_str(), event.about.name.as_str()) == pod.metadata.key();
         event.reason == "Unhealthy"
             && is_meant(event.message.trim_end())
             && pods.iter().find(is_pod).is_some_and(|pod| may_be_of(event, pod, probe))

@@ -30,9 +30,7 @@ pub(super) fn lost(
             .iter()
             .enumerate()
             .filter(|(_, one)| one.has_share())
-            .filter_map(|(at, one)| {
-                one.service(domain).map(|(namespace, name, _)| (at, one, (namespace, name)))
-            })
+            .filter_map(|(at, one)| one.service(domain).map(|(namespace, name, _)| (at, one, (namespace, name))))
             .collect();
         // If none has endpoints, the application is switched off and the profile is not the problem.
         let is_running = served.contains(&own) || all.iter().any(|(.., key)| served.contains(key));
@@ -60,9 +58,7 @@ fn finding(
     let service = format!("{namespace}/{name}");
     let (message, proof) = match is_missing {
         true => (
-            format!(
-                "The profile sends requests to Service {service}, which does not exist: these requests fail"
-            ),
+            format!("The profile sends requests to Service {service}, which does not exist: these requests fail"),
             Evidence::other(format!("Service {service}"), "does not exist"),
         ),
         false => (
@@ -75,10 +71,8 @@ fn finding(
     };
     let path = format!("spec.dstOverrides[{at}].authority");
     let pointer = format!("/spec/dstOverrides/{at}");
-    let without = [
-        test(format!("{pointer}/authority"), to.authority.as_str()),
-        json!({"op": "remove", "path": pointer}),
-    ];
+    let without =
+        [test(format!("{pointer}/authority"), to.authority.as_str()), json!({"op": "remove", "path": pointer})];
     let kind = Kind::ServiceProfile;
     about(ctx, kind, meta, message)
         .parameter(service)

@@ -34,33 +34,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Some((namespace, service)) = of_service(&meta.name, domain).filter(|_| routed) else { continue };
         let shadowed = by_service.get(&(namespace, service)).into_iter().flatten();
         let mut evidence: Vec<Evidence> = shadowed
-            .map(|(kind, route)| {
-                field(*kind, &route.metadata, "spec.parentRefs", format!("Service {service}"))
-            })
+            .map(|(kind, route)| field(*kind, &route.metadata, "spec.parentRefs", format!("Service {service}")))
             .collect();
         let object = services.get(&(namespace, service)).copied();
-        let annotations = object
-            .into_iter()
-            .flat_map(|known| known.metadata.annotations.iter().map(move |pair| (known, pair)));
+        let annotations =
+            object.into_iter().flat_map(|known| known.metadata.annotations.iter().map(move |pair| (known, pair)));
         evidence.extend(
             annotations.filter(|(_, (key, _))| OF_SERVICE.iter().any(|prefix| key.starts_with(prefix))).map(
                 |(known, (key, value))| {
-                    field(
-                        Kind::Service,
-                        &known.metadata,
-                        &format!("metadata.annotations[{key}]"),
-                        value.as_str(),
-                    )
+                    field(Kind::Service, &known.metadata, &format!("metadata.annotations[{key}]"), value.as_str())
                 },
             ),
         );
         if evidence.is_empty() || !ctx.judges(namespace) {
             continue;
         }
-        let counted = [
-            ("spec.routes", profile.spec.routes.len()),
-            ("spec.dstOverrides", profile.spec.dst_overrides.len()),
-        ];
+        let counted =
+            [("spec.routes", profile.spec.routes.len()), ("spec.dstOverrides", profile.spec.dst_overrides.len())];
         findings.push(
             about(
                 ctx,
@@ -102,14 +92,11 @@ pub(super) fn of_service<'n>(name: &'n str, domain: &str) -> Option<(&'n str, &'
 /// The routes of each Service that is one of their parents.
 fn by_service<'a>(lists: [(Kind, &'a [Route]); 3]) -> HashMap<ServiceKey<'a>, Vec<(Kind, &'a Route)>> {
     let mut found: HashMap<ServiceKey<'a>, Vec<(Kind, &Route)>> = HashMap::new();
-    for (kind, route) in
-        lists.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |one| (kind, one)))
-    {
+    for (kind, route) in lists.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |one| (kind, one))) {
         let own = route.metadata.namespace.as_str();
         let services = route.spec.parent_refs.iter().filter(|parent| parent.is_a("", "Service"));
-        let keys: BTreeSet<ServiceKey<'a>> = services
-            .map(|parent| (parent.namespace.as_deref().unwrap_or(own), parent.name.as_str()))
-            .collect();
+        let keys: BTreeSet<ServiceKey<'a>> =
+            services.map(|parent| (parent.namespace.as_deref().unwrap_or(own), parent.name.as_str())).collect();
         keys.into_iter().for_each(|key| found.entry(key).or_default().push((kind, route)));
     }
     found

@@ -23,9 +23,7 @@ type Services<'a> = HashMap<ServiceKey<'a>, &'a Service>;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (domain, services) = match survey(ctx) {
         // Neither the Services nor the cluster's domain are known, but some names fit no Service of any cluster.
-        Err(Unjudged::Missing(missing)) if missing.why == Why::NotInManifests => {
-            (None, ctx.partial_list::<Service>()?)
-        }
+        Err(Unjudged::Missing(missing)) if missing.why == Why::NotInManifests => (None, ctx.partial_list::<Service>()?),
         survey => (Some(survey?.index.controller.cluster_domain.as_str()), ctx.complete_list::<Service>()?),
     };
     let services: Services<'_> = services.iter().map(|service| (service.metadata.key(), service)).collect();
@@ -40,8 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = judged().filter_map(|profile| {
         let meta = &profile.metadata;
         let message = unused(meta, domain, &services);
-        let headless =
-            || domain.filter(|_| !by_name).and_then(|domain| of_headless(profile, domain, &services));
+        let headless = || domain.filter(|_| !by_name).and_then(|domain| of_headless(profile, domain, &services));
         match message {
             Some(message) => Some(finding(ctx, meta, domain, message)),
             None => headless().map(|service| without_address(ctx, meta, service)),
@@ -60,8 +57,7 @@ fn unread_routes(ctx: &Context<'_>, profile: &ServiceProfile) -> Option<Finding>
         let invalid = patterns.into_iter().filter(|(_, text)| profile_pattern_fault(text).is_err());
         faults.extend(invalid.map(|(path, text)| (route.name.as_str(), path, text)));
     }
-    let (redacted, faults): (Vec<_>, Vec<_>) =
-        faults.into_iter().partition(|(_, _, text)| text.contains(REDACTED));
+    let (redacted, faults): (Vec<_>, Vec<_>) = faults.into_iter().partition(|(_, _, text)| text.contains(REDACTED));
     if let Some((_, path, _)) = redacted.first() {
         let why = Why::NotJudged { message: "a part of it is redacted".to_owned() };
         let part = format!("{path} of {}/{}", meta.namespace, meta.name);
@@ -75,12 +71,10 @@ fn unread_routes(ctx: &Context<'_>, profile: &ServiceProfile) -> Option<Finding>
             some(names, QUOTED)
         );
         let evidence = faults.iter().map(|(_, path, text)| field(Kind::ServiceProfile, meta, path, *text));
-        about(ctx, Kind::ServiceProfile, meta, message).parameter("routes").evidences(evidence).remedy(
-            Remedy::new().command(
-                "Correct the regular expression",
-                on("edit", Kind::ServiceProfile, meta),
-            ),
-        )
+        about(ctx, Kind::ServiceProfile, meta, message)
+            .parameter("routes")
+            .evidences(evidence)
+            .remedy(Remedy::new().command("Correct the regular expression", on("edit", Kind::ServiceProfile, meta)))
     })
 }
 
@@ -90,9 +84,8 @@ fn unused(meta: &Meta, domain: Option<&str>, services: &Services<'_>) -> Option<
     let full = domain.unwrap_or("DOMAIN");
     if let Some((namespace, service)) = domain.and_then(|domain| of_service(name, domain)) {
         let exists = services.contains_key(&(namespace, service));
-        return (!exists).then(|| {
-            format!("Service {namespace}/{service} does not exist, so no proxy requests this profile")
-        });
+        return (!exists)
+            .then(|| format!("Service {namespace}/{service} does not exist, so no proxy requests this profile"));
     }
     if !name.contains(".svc")
         && let Some((namespace, service)) = shortened(name, &meta.namespace, services)
@@ -120,10 +113,7 @@ fn finding(ctx: &Context<'_>, meta: &Meta, domain: Option<&str>, message: String
         .remedy(
             Remedy::new()
                 .note(format!("Create the profile again with the name SERVICE.NAMESPACE.svc.{domain}"))
-                .command(
-                    format!("Then delete ServiceProfile {}", meta.name),
-                    on("delete", Kind::ServiceProfile, meta),
-                ),
+                .command(format!("Then delete ServiceProfile {}", meta.name), on("delete", Kind::ServiceProfile, meta)),
         )
 }
 
@@ -155,8 +145,12 @@ fn without_address(ctx: &Context<'_>, meta: &Meta, service: &Service) -> Finding
                     StepKind::Note,
                     "For clients that need no single pod, create a Service with a ClusterIP for the same pods",
                 )
-                    .step(StepKind::Note, "Let these clients call that Service").step(StepKind::Note, "Create the \
-                        profile with the name of that Service")
+                .step(StepKind::Note, "Let these clients call that Service")
+                .step(
+                    StepKind::Note,
+                    "Create the \
+                        profile with the name of that Service",
+                )
                 .run(
                     StepKind::Command,
                     format!("Then delete ServiceProfile {}", meta.name),

@@ -18,18 +18,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = grown(ctx, proxies(ctx)?, &[AppliedPolicies, DeniedRequests, DeniedConnections])?;
     let survey = survey(ctx)?;
     let at = ctx.knows_its_moment().then(|| ctx.now().as_second());
-    let workloads: HashMap<_, _> =
-        survey.pods.iter().map(|(pod, workload)| (pod.metadata.key(), workload)).collect();
+    let workloads: HashMap<_, _> = survey.pods.iter().map(|(pod, workload)| (pod.metadata.key(), workload)).collect();
     let mut stale = Vec::new();
     for (pod, metrics) in all {
         let Some(workload) = workloads.get(&pod.metadata.key()) else { continue };
         let ports = compared(metrics, &survey.index, workload, at);
         let is = |agreement: Agreement| move |one: &&AppliedPolicy| one.agreement == agreement;
         if ports.iter().any(|one| is(Agreement::Unknown)(&one)) {
-            ctx.gap(metrics_missing(
-                ctx,
-                format!("metrics of {} and policies of the same moment", name_of(pod)),
-            ));
+            ctx.gap(metrics_missing(ctx, format!("metrics of {} and policies of the same moment", name_of(pod))));
         }
         let differing: Vec<AppliedPolicy> = ports.iter().filter(is(Agreement::Differs)).cloned().collect();
         if !differing.is_empty() {

@@ -28,21 +28,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let port = growth.grown.first().map_or("", |(series, _)| series.label("target_port"));
             format!("{}/{}:{port}", pod.metadata.namespace, pod.metadata.name)
         });
-        let remedy = Remedy::new().command(
-            "List the routes of the Server",
-            meshdoctor().words("policy").arg(target.unwrap_or_default()),
-        );
+        let remedy = Remedy::new()
+            .command("List the routes of the Server", meshdoctor().words("policy").arg(target.unwrap_or_default()));
         let events = all.iter().map(|(_, growth)| growth.total()).sum();
         let finding = ctx.finding(
             subject,
             "the proxy rejects requests with 404: the Server of the port has routes, and the requests match none \
              of them",
         );
-        by_number(finding, events)
-        .evidences(said.take(QUOTED))
-        .remedy(remedy.note(
-            "Add a route for the paths of these requests, with an AuthorizationPolicy for their clients",
-        ))
+        by_number(finding, events).evidences(said.take(QUOTED)).remedy(
+            remedy.note("Add a route for the paths of these requests, with an AuthorizationPolicy for their clients"),
+        )
     });
     Ok(findings.collect())
 }

@@ -123,8 +123,7 @@ fn of_other_kind(ctx: &Context<'_>, service: &Service, routes: &[(Kind, &Route)]
     let is_routed = |port: u16| own.iter().any(|of| of.is_none_or(|of| of == i64::from(port)));
     let (key, value, message, remedy) = match (grpc, http) {
         (Some(value), None) if own.is_empty() && ports.next().is_some() => {
-            let message =
-                format!("Calls are not retried: {GRPC} applies only to GRPCRoutes, and the Service has none");
+            let message = format!("Calls are not retried: {GRPC} applies only to GRPCRoutes, and the Service has none");
             (GRPC, value, message, routed(service))
         }
         (None, Some(value)) if !own.is_empty() && ports.all(|port| is_routed(port.port)) => {
@@ -171,7 +170,7 @@ fn routed(service: &Service) -> Remedy {
 
 /// The annotations that set retries.
 fn written(kind: Kind, meta: &Meta) -> impl Iterator<Item = Evidence> + '_ {
-    [LIMIT, TIMEOUT].into_iter().filter_map(move |key| {
-        Some(field(kind, meta, &format!("metadata.annotations[{key}]"), meta.annotation(key)?))
-    })
+    [LIMIT, TIMEOUT]
+        .into_iter()
+        .filter_map(move |key| Some(field(kind, meta, &format!("metadata.annotations[{key}]"), meta.annotation(key)?)))
 }

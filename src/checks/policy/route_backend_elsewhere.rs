@@ -30,8 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn elsewhere<'a>(route: &'a Route, services: &BTreeSet<ServiceKey<'a>>) -> Vec<Elsewhere<'a>> {
     let own = route.metadata.namespace.as_str();
     let mut found: Vec<Elsewhere<'a>> = Vec::new();
-    let others: BTreeSet<ServiceKey<'a>> =
-        parents(route).filter(|(namespace, _)| *namespace != own).collect();
+    let others: BTreeSet<ServiceKey<'a>> = parents(route).filter(|(namespace, _)| *namespace != own).collect();
     for parent in others {
         for (at, rule) in route.spec.rules.iter().enumerate() {
             let unnamed = sent(&rule.backend_refs).filter(|backend| backend.namespace.is_none());
@@ -75,12 +74,7 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, one: &Elsewhere<'_>) ->
         .severity(if one.there { Severity::Warning } else { Severity::Error })
         .parameter(format!("{namespace}/{name}"))
         .evidences(one.rules.iter().map(|at| {
-            field(
-                kind,
-                meta,
-                &format!("spec.rules[{at}].backendRefs"),
-                format!("{name}, without a namespace"),
-            )
+            field(kind, meta, &format!("spec.rules[{at}].backendRefs"), format!("{name}, without a namespace"))
         }))
         .evidence(service(own, "exists"))
         .evidence(service(namespace, if one.there { "also exists" } else { "does not exist" }))
@@ -94,10 +88,8 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, one: &Elsewhere<'_>) ->
 fn corrected(route: &Route, one: &Elsewhere<'_>) -> Vec<serde_json::Value> {
     let name = one.taken.1;
     let rules = one.rules.iter().filter_map(|at| Some((at, route.spec.rules.get(*at)?)));
-    let backends =
-        rules.flat_map(|(at, rule)| rule.backend_refs.iter().enumerate().map(move |(i, to)| (at, i, to)));
-    let unnamed =
-        backends.filter(|(_, _, to)| to.is_a("", "Service") && to.namespace.is_none() && to.name == name);
+    let backends = rules.flat_map(|(at, rule)| rule.backend_refs.iter().enumerate().map(move |(i, to)| (at, i, to)));
+    let unnamed = backends.filter(|(_, _, to)| to.is_a("", "Service") && to.namespace.is_none() && to.name == name);
     unnamed
         .flat_map(|(at, i, _)| {
             let path = format!("/spec/rules/{at}/backendRefs/{i}");

@@ -31,8 +31,7 @@ fn undeclared<'a>(route: &'a Route, services: &BTreeMap<ServiceKey<'a>, &'a Serv
     let mut found = Undeclared::new();
     let parents: BTreeSet<ServiceKey<'a>> = parents(route).collect();
     let rules = || route.spec.rules.iter().enumerate();
-    for (parent, (at, rule)) in parents.into_iter().flat_map(|parent| rules().map(move |rule| (parent, rule)))
-    {
+    for (parent, (at, rule)) in parents.into_iter().flat_map(|parent| rules().map(move |rule| (parent, rule))) {
         for backend in sent(&rule.backend_refs) {
             let key = served_by(backend, parent);
             let (Some(port), Some(service)) = (backend.port, services.get(&key)) else { continue };
@@ -102,10 +101,8 @@ fn corrected(
 ) -> Vec<serde_json::Value> {
     let name = service.metadata.name.as_str();
     let rules = rules.iter().filter_map(|at| Some((at, route.spec.rules.get(*at)?)));
-    let references =
-        rules.flat_map(|(at, rule)| rule.backend_refs.iter().enumerate().map(move |(i, to)| (at, i, to)));
-    let wrong =
-        references.filter(|(_, _, to)| to.is_a("", "Service") && to.name == name && to.port == Some(port));
+    let references = rules.flat_map(|(at, rule)| rule.backend_refs.iter().enumerate().map(move |(i, to)| (at, i, to)));
+    let wrong = references.filter(|(_, _, to)| to.is_a("", "Service") && to.name == name && to.port == Some(port));
     wrong
         .flat_map(|(at, i, _)| {
             let path = format!("/spec/rules/{at}/backendRefs/{i}");

@@ -36,9 +36,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The Services with a ready endpoint.
 fn served(slices: &[EndpointSlice]) -> BTreeSet<ServiceKey<'_>> {
-    let ready = |slice: &&EndpointSlice| {
-        slice.endpoints.iter().any(|endpoint| endpoint.conditions.ready.unwrap_or(true))
-    };
+    let ready =
+        |slice: &&EndpointSlice| slice.endpoints.iter().any(|endpoint| endpoint.conditions.ready.unwrap_or(true));
     slices.iter().filter(ready).filter_map(key_of).collect()
 }
 
@@ -55,8 +54,7 @@ fn lost<'a>(
     let mut found: BTreeMap<ServiceKey<'a>, Lost<'a>> = BTreeMap::new();
     let parents: BTreeSet<ServiceKey<'a>> = parents(route).collect();
     let rules = || route.spec.rules.iter().enumerate();
-    for (parent, (at, rule)) in parents.into_iter().flat_map(|parent| rules().map(move |rule| (parent, rule)))
-    {
+    for (parent, (at, rule)) in parents.into_iter().flat_map(|parent| rules().map(move |rule| (parent, rule))) {
         let total = sent(&rule.backend_refs).map(weight).sum();
         let keys = || sent(&rule.backend_refs).map(move |backend| (backend, served_by(backend, parent)));
         // If no backend has endpoints, the application is switched off and the route is not the problem.
@@ -93,12 +91,7 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, lost: &Lost<'_>) -> Fin
         )
     };
     let shares = lost.rules.iter().map(|(at, weight, total)| {
-        field(
-            kind,
-            meta,
-            &format!("spec.rules[{at}].backendRefs"),
-            format!("{name} has weight {weight} of {total}"),
-        )
+        field(kind, meta, &format!("spec.rules[{at}].backendRefs"), format!("{name} has weight {weight} of {total}"))
     });
     let proof = match elsewhere {
         true => field(Kind::Service, service, "spec.type", "ExternalName"),
@@ -133,8 +126,7 @@ fn remedy(kind: Kind, route: &Route, lost: &Lost<'_>) -> Remedy {
 fn without_share(route: &Route, lost: &Lost<'_>) -> Vec<serde_json::Value> {
     let (namespace, name) = lost.service.metadata.key();
     let rules = lost.rules.iter().filter_map(|(at, ..)| Some((at, route.spec.rules.get(*at)?)));
-    let backends =
-        rules.flat_map(|(at, rule)| rule.backend_refs.iter().enumerate().map(move |(i, to)| (at, i, to)));
+    let backends = rules.flat_map(|(at, rule)| rule.backend_refs.iter().enumerate().map(move |(i, to)| (at, i, to)));
     let is_it = |to: &BackendRef| {
         to.is_a("", "Service") && to.name == name && to.namespace.as_deref().is_none_or(|of| of == namespace)
     };

@@ -50,12 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// One finding for each parent with a rejection, if the route still names the parent.
-fn of_route(
-    known: &PredictionInputs<'_, '_>,
-    kind: Kind,
-    route: &Route,
-    answers: &[ParentAnswer<'_>],
-) -> Vec<Finding> {
+fn of_route(known: &PredictionInputs<'_, '_>, kind: Kind, route: &Route, answers: &[ParentAnswer<'_>]) -> Vec<Finding> {
     let parents = route.status.parents.iter().filter(|parent| parent.controller_name == POLICY_CONTROLLER);
     parents
         .filter(|parent| names(route, &parent.parent_ref))
@@ -144,10 +139,8 @@ fn unanswered(
     let written = all.iter().filter(|route| has_status(route)).count();
     Some(match written {
         0 => without(unseen(ctx, kind, meta)),
-        written => without(behind(ctx, kind, meta)).evidence(Evidence::other(
-            format!("{kind}s with a status of {POLICY_CONTROLLER}"),
-            written.to_string(),
-        )),
+        written => without(behind(ctx, kind, meta))
+            .evidence(Evidence::other(format!("{kind}s with a status of {POLICY_CONTROLLER}"), written.to_string())),
     })
 }
 
@@ -158,9 +151,7 @@ fn has_status(route: &Route) -> bool {
 
 /// The command that prints the log of the policy controller.
 fn log(ctx: &Context<'_>) -> Call {
-    kubectl()
-        .namespace(&ctx.namespaces().control_plane)
-        .words("logs deployment/linkerd-destination -c policy")
+    kubectl().namespace(&ctx.namespaces().control_plane).words("logs deployment/linkerd-destination -c policy")
 }
 
 /// An object of a kind without any status: the controller does not watch it.
@@ -170,12 +161,10 @@ fn unseen(ctx: &Context<'_>, kind: Kind, meta: &Meta) -> Finding {
          not read it, and it has no effect",
         noun = noun(kind)
     );
-    about(ctx, kind, meta, message).remedy(
-        Remedy::new().command("Check the controller's log", log(ctx)).note(
-            "If the log does not mention routes, restart linkerd-destination: it looks for the kinds of routes only \
+    about(ctx, kind, meta, message).remedy(Remedy::new().command("Check the controller's log", log(ctx)).note(
+        "If the log does not mention routes, restart linkerd-destination: it looks for the kinds of routes only \
              when it starts",
-        ),
-    )
+    ))
 }
 
 /// An object of a kind whose statuses the controller writes: it is late, or its writes fail.
@@ -190,12 +179,10 @@ fn behind(ctx: &Context<'_>, kind: Kind, meta: &Meta) -> Finding {
     about(ctx, kind, meta, message)
         .tie(Tie::Workload("Deployment".to_owned(), home.clone(), "linkerd-destination".to_owned()))
         .remedy(
-            Remedy::new()
-                .command("Check the controller's log for failed or late status updates", log(ctx))
-                .command(
-                    "If the log shows none, restart the controller, which then writes all missing statuses",
-                    restart,
-                ),
+            Remedy::new().command("Check the controller's log for failed or late status updates", log(ctx)).command(
+                "If the log shows none, restart the controller, which then writes all missing statuses",
+                restart,
+            ),
         )
 }
 
@@ -206,15 +193,13 @@ fn never_read(known: &PredictionInputs<'_, '_>, kind: Kind, route: &Route) -> Op
     let first = support_after(ctx, kind, known.version.as_ref())?;
     let parent = route.spec.parent_refs.iter().find(|parent| is_of_mesh(parent))?;
     let at = format!("{} {}", parent.kind.as_deref().unwrap_or_default(), parent.name);
-    let minor =
-        ctx.knowledge.minors().first_with(first).map(|minor| format!(" ({minor})")).unwrap_or_default();
+    let minor = ctx.knowledge.minors().first_with(first).map(|minor| format!(" ({minor})")).unwrap_or_default();
     let kinds = match kind {
         Kind::HTTPRoute => "HTTPRoutes of the Gateway API".to_owned(),
         Kind::LinkerdHTTPRoute => "HTTPRoutes of policy.linkerd.io".to_owned(),
         kind => format!("{kind}s"),
     };
-    let message =
-        format!("The installed release never reads {kinds}, so the route has no effect in the mesh");
+    let message = format!("The installed release never reads {kinds}, so the route has no effect in the mesh");
     let version = known.version.as_ref().map(ToString::to_string).unwrap_or_default();
     let said = format!("{version}; {kinds} are read from {first}{minor} on");
     Some(
@@ -224,22 +209,16 @@ fn never_read(known: &PredictionInputs<'_, '_>, kind: Kind, route: &Route) -> Op
             .evidence(field(kind, meta, "spec.parentRefs", at))
             .evidence(Evidence::other("installed release", said))
             .remedy(
-                Remedy::new()
-                    .step(StepKind::Upgrade, format!("Upgrade the control plane to {first}{minor} or newer")),
+                Remedy::new().step(StepKind::Upgrade, format!("Upgrade the control plane to {first}{minor} or newer")),
             ),
     )
 }
 
 /// Whether Linkerd handles a parent: a Service, a Server or an EgressNetwork.
 fn is_of_mesh(parent: &ParentRef) -> bool {
-    [
-        ("", "Service"),
-        ("core", "Service"),
-        ("policy.linkerd.io", "Server"),
-        ("policy.linkerd.io", "EgressNetwork"),
-    ]
-    .iter()
-    .any(|(group, kind)| parent.is_a(group, kind))
+    [("", "Service"), ("core", "Service"), ("policy.linkerd.io", "Server"), ("policy.linkerd.io", "EgressNetwork")]
+        .iter()
+        .any(|(group, kind)| parent.is_a(group, kind))
 }
 
 /// The finding for an object with a single status, existing or predicted.
@@ -251,8 +230,9 @@ fn by_itself(
     answer: Option<Result<(), Refused<'_>>>,
 ) -> Option<Finding> {
     match (accepted(written), answer) {
-        (Some(_), _) => refused(written)
-            .map(|why| finding(known.ctx, kind, meta, at, why).evidence(status(kind, meta, why))),
+        (Some(_), _) => {
+            refused(written).map(|why| finding(known.ctx, kind, meta, at, why).evidence(status(kind, meta, why)))
+        }
         (None, Some(Err(why))) => known.of_object(kind, meta, at, &why),
         (None, _) => None,
     }
@@ -287,13 +267,9 @@ fn meaning(why: &Condition) -> &'static str {
         "RateLimitReasonAlreadyExists" => {
             "an older rate limit is attached to the same Server, and only that one has an effect"
         }
-        "BackendNotFound" => {
-            "a Service that backendRefs names does not exist, so requests to it get status 500"
-        }
+        "BackendNotFound" => "a Service that backendRefs names does not exist, so requests to it get status 500",
         "InvalidKind" => "backendRefs names an object that is not a Service",
-        "EgressReasonNetworkOverlap" => {
-            "the networks overlap those of the cluster; the object is used nevertheless"
-        }
+        "EgressReasonNetworkOverlap" => "the networks overlap those of the cluster; the object is used nevertheless",
         "EgressNetworkNotAccepted" => "the EgressNetwork named in parentRefs is not accepted",
         _ => UNKNOWN,
     }

@@ -99,9 +99,7 @@ fn on_service(
             "Serve plain HTTP on the port, and let clients call it without TLS: their proxies encrypt the connections \
              with mTLS, and apply the route",
         )
-        .note(
-            "Or replace the route by a TLSRoute, which selects backends by the server name of connections",
-        );
+        .note("Or replace the route by a TLSRoute, which selects backends by the server name of connections");
     let severity = if by_probe.is_some() { Severity::Warning } else { Severity::Info };
     let parameter = format!("{}/{name}:{number}", service.metadata.namespace);
     let finding = about(ctx, kind, &route.metadata, message)
@@ -116,9 +114,8 @@ fn on_service(
 /// A finding about a route of port 443 outside of the cluster.
 fn on_network(ctx: &Context<'_>, (kind, route): (Kind, &Route), parent: &ParentRef) -> Option<Finding> {
     let home = parent.namespace.as_deref().unwrap_or(&route.metadata.namespace);
-    let network = existing::<EgressNetwork>(ctx)
-        .iter()
-        .find(|network| network.metadata.key() == (home, parent.name.as_str()))?;
+    let network =
+        existing::<EgressNetwork>(ctx).iter().find(|network| network.metadata.key() == (home, parent.name.as_str()))?;
     let name = network.metadata.name.as_str();
     let denies = network.spec.traffic_policy == "Deny";
     let effect = match (kind, denies) {
@@ -143,12 +140,7 @@ fn on_network(ctx: &Context<'_>, (kind, route): (Kind, &Route), parent: &ParentR
         .severity(if denies || kind == Kind::GRPCRoute { Severity::Warning } else { Severity::Info })
         .parameter(format!("{home}/{name}"))
         .likely()
-        .evidence(field(
-            kind,
-            &route.metadata,
-            "spec.parentRefs[]",
-            format!("EgressNetwork {name}, port 443"),
-        ))
+        .evidence(field(kind, &route.metadata, "spec.parentRefs[]", format!("EgressNetwork {name}, port 443")))
         .evidence(field(
             Kind::EgressNetwork,
             &network.metadata,

@@ -25,10 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The Services and ports to which a route is attached in vain.
-fn undeclared<'a>(
-    route: &'a Route,
-    services: &BTreeMap<ServiceKey<'a>, &'a Service>,
-) -> Vec<(&'a Service, i64)> {
+fn undeclared<'a>(route: &'a Route, services: &BTreeMap<ServiceKey<'a>, &'a Service>) -> Vec<(&'a Service, i64)> {
     let found = attached(route).filter_map(|parent| {
         let (port, service) = (parent.port?, services.get(&service_of(route, parent))?);
         let declares = service.spec.ports.iter().any(|known| i64::from(known.port) == port);
@@ -58,9 +55,7 @@ fn finding(
         .evidence(field(kind, meta, "spec.parentRefs", format!("{name}, port {port}")))
         .evidence(field(Kind::Service, &service.metadata, "spec.ports", declared.clone()))
         .remedy(Remedy::new().command(
-            format!(
-                "Name a port that the Service declares ({declared}) in parentRefs, or no port for all of them"
-            ),
+            format!("Name a port that the Service declares ({declared}) in parentRefs, or no port for all of them"),
             match target(service, port) {
                 Some(declared) => set(kind, meta, corrected(route, (service, port), declared)),
                 None => on("edit", kind, meta),
@@ -72,9 +67,7 @@ fn finding(
 fn corrected(route: &Route, (service, port): (&Service, i64), declared: u16) -> Vec<serde_json::Value> {
     let parents = route.spec.parent_refs.iter().enumerate();
     let wrong = parents.filter(|(_, parent)| {
-        parent.is_a("", "Service")
-            && parent.port == Some(port)
-            && service_of(route, parent) == service.metadata.key()
+        parent.is_a("", "Service") && parent.port == Some(port) && service_of(route, parent) == service.metadata.key()
     });
     wrong
         .flat_map(|(at, parent)| {

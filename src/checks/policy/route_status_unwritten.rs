@@ -54,9 +54,9 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
     let remedy = Remedy::new()
         .command(
             "Save the log of the policy controller for a bug report: it may contain why no replica takes the Lease",
-            kubectl().namespace(namespace).words(
-                "logs -l linkerd.io/control-plane-component=destination -c policy --prefix --tail=200",
-            ),
+            kubectl()
+                .namespace(namespace)
+                .words("logs -l linkerd.io/control-plane-component=destination -c policy --prefix --tail=200"),
         )
         .command(
             "Restart the policy controller, which takes the Lease within a minute",
@@ -64,17 +64,12 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
         )
         .command(
             "Check that the Lease is renewed again",
-            kubectl()
-                .namespace(namespace)
-                .words("get lease")
-                .operand(LEASE)
-                .words("-o jsonpath={.spec.renewTime}"),
+            kubectl().namespace(namespace).words("get lease").operand(LEASE).words("-o jsonpath={.spec.renewTime}"),
         );
     let fixed = ctx.knowledge.policy_controller().ends_with_lease_watch;
     let version = installed(ctx.for_steps::<Deployment>(), None, namespace).map(|(version, _)| version);
-    let is_fixed = version.is_some_and(|version| {
-        version.contains(&Introduced::at_edge(fixed), ctx.knowledge.minors()) == Contains::Yes
-    });
+    let is_fixed = version
+        .is_some_and(|version| version.contains(&Introduced::at_edge(fixed), ctx.knowledge.minors()) == Contains::Yes);
     match is_fixed {
         true => remedy,
         false => remedy.step(

@@ -60,9 +60,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             refused.entry((owners.owner(pod), port)).or_insert_with(|| (inbound, Vec::new())).1.push(pod);
         }
     }
-    let findings = refused
-        .iter()
-        .map(|((owner, port), (inbound, pods))| finding(ctx, owner, *port, (inbound, pods), &scrapers));
+    let findings =
+        refused.iter().map(|((owner, port), (inbound, pods))| finding(ctx, owner, *port, (inbound, pods), &scrapers));
     Ok(findings.collect())
 }
 
@@ -78,15 +77,13 @@ fn scrapers<'a>(
     let viz = ctx.namespaces().extensions.get(&Extension::Viz).map(String::as_str);
     let values = config.and_then(ConfigMap::chart_values);
     let said = |path: &str| values.as_ref().and_then(|values| values.bool(path));
-    let by_chart =
-        said("podMonitor.enabled") == Some(true) && said("podMonitor.proxy.enabled") != Some(false);
+    let by_chart = said("podMonitor.enabled") == Some(true) && said("podMonitor.proxy.enabled") != Some(false);
     let monitored = by_chart || monitors.iter().any(Monitor::asks_proxies);
     let alive = pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none());
     let found: Vec<Scraper<'_>> = alive
         .filter_map(|pod| {
             let meta = &pod.metadata;
-            let of_viz =
-                viz == Some(meta.namespace.as_str()) && meta.label("component") == Some("prometheus");
+            let of_viz = viz == Some(meta.namespace.as_str()) && meta.label("component") == Some("prometheus");
             let told = of_viz || monitored;
             if !of_viz && meta.label(PROMETHEUS.0) != Some(PROMETHEUS.1) {
                 return None;
@@ -153,20 +150,16 @@ fn remedy(owner: &Owner, inbound: &Inbound<'_>, scrapers: &[Scraper<'_>]) -> Rem
     if scrapers.iter().any(|scraper| scraper.of_viz) && !taken {
         remedy = remedy.command(
             "Authorize viz's Prometheus in the namespace of the pods",
-            linkerd()
-                .words("viz allow-scrapes")
-                .option("--namespace", namespace)
-                .pipe(kubectl().words("apply -f -")),
+            linkerd().words("viz allow-scrapes").option("--namespace", namespace).pipe(kubectl().words("apply -f -")),
         );
     }
     if let TakenBy::Server(server) = inbound.taken_by {
         let act = "Add an AuthorizationPolicy for the Server that requires the service account of Prometheus";
         let known = scrapers.iter().find(|scraper| scraper.identity.is_some());
         remedy = match known.map(|scraper| scraper.pod) {
-            Some(pod) => remedy.command(
-                act,
-                authorize::account(&server.metadata, (&pod.metadata.namespace, pod.spec.account())),
-            ),
+            Some(pod) => {
+                remedy.command(act, authorize::account(&server.metadata, (&pod.metadata.namespace, pod.spec.account())))
+            }
             None => remedy.note(act),
         };
     }

@@ -23,8 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let mut ports = opaque_ports(survey);
     for port in &mut ports {
-        let is_skipped =
-            |pod: &Pod| skipped(pod, IN, ctx.cni_skips()).is_some_and(|ports| ports.holds(port.number));
+        let is_skipped = |pod: &Pod| skipped(pod, IN, ctx.cni_skips()).is_some_and(|ports| ports.holds(port.number));
         port.pods.retain(|pod| !is_skipped(pod));
     }
     ports.retain(|port| !port.pods.is_empty() && ctx.judges(&port.server.metadata.namespace));
@@ -66,9 +65,8 @@ fn finding(ctx: &Context<'_>, port: &OpaquePort<'_>) -> Finding {
         Some((pod, list)) => Evidence::field(pod.described(), format!("metadata.annotations[{LIST}]"), list),
         None => Evidence::other("opaque ports by default", number.to_string()),
     };
-    let declare = on("patch", Kind::Server, meta)
-        .words("--type=merge -p")
-        .arg(r#"{"spec":{"proxyProtocol":"opaque"}}"#);
+    let declare =
+        on("patch", Kind::Server, meta).words("--type=merge -p").arg(r#"{"spec":{"proxyProtocol":"opaque"}}"#);
     let otherwise = match marked {
         Some(_) => format!("remove the port from {LIST} of the workload and of its Service"),
         None => format!("set {LIST}: \"\" on the workload and on its Service"),

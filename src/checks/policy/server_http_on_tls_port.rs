@@ -46,13 +46,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    for (service, port) in
-        services.iter().flat_map(|service| of_https(service).map(move |port| (service, port)))
-    {
+    for (service, port) in services.iter().flat_map(|service| of_https(service).map(move |port| (service, port))) {
         for (pod, workload, number) in behind(survey, service, port) {
             if ctx.judges(&pod.metadata.namespace) && !plain.contains(&(owners.owner(pod), number)) {
-                let seen =
-                    Evidence::field(service.metadata.described("Service"), "spec.ports", describe(port));
+                let seen = Evidence::field(service.metadata.described("Service"), "spec.ports", describe(port));
                 add(ctx, &mut ports, survey, (pod, workload, number), false, seen);
             }
         }
@@ -137,8 +134,7 @@ fn finding(ctx: &Context<'_>, number: u16, port: &Port<'_>) -> Finding {
              clients use TLS of their own, the proxy cannot parse it and closes these connections"
         ),
     };
-    let declare =
-        on("patch", Kind::Server, meta).words("--type=merge -p").arg(r#"{"spec":{"proxyProtocol":"TLS"}}"#);
+    let declare = on("patch", Kind::Server, meta).words("--type=merge -p").arg(r#"{"spec":{"proxyProtocol":"TLS"}}"#);
     let text = match port.is_probed {
         true => "Declare TLS in the Server",
         false => "If the application serves TLS on the port, declare it in the Server",

@@ -43,9 +43,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .iter()
             .map(|one| (one.metadata.namespace.as_str(), &one.spec.job_template.spec.template)),
     );
-    templates.extend(
-        ctx.complete_list::<Job>()?.iter().map(|one| (one.metadata.namespace.as_str(), &one.spec.template)),
-    );
+    templates
+        .extend(ctx.complete_list::<Job>()?.iter().map(|one| (one.metadata.namespace.as_str(), &one.spec.template)));
     let mut selections: HashMap<*const Server, Selection<'_>> = HashMap::new();
     for (_, workload) in survey.alike().map(|group| group[0]) {
         for read in survey.index.selecting_at_any_port(workload) {
@@ -56,8 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     for (namespace, template) in templates {
         let labels = &template.metadata.labels;
-        for read in survey.index.perhaps_selecting_pods(namespace, labels).filter(|read| fits(read, template))
-        {
+        for read in survey.index.perhaps_selecting_pods(namespace, labels).filter(|read| fits(read, template)) {
             selections.entry(std::ptr::from_ref(read.server)).or_default().has_template = true;
         }
     }
@@ -118,9 +116,7 @@ fn impossible(ctx: &Context<'_>, server: &Server) -> Option<Finding> {
     })?;
     let message = format!("The Server selects nothing: {why}. The Server and its policies have no effect");
     let remedy = Remedy::new().command(step, on("edit", Kind::Server, meta));
-    Some(
-        about(ctx, Kind::Server, meta, message).evidence(field(Kind::Server, meta, path, why)).remedy(remedy),
-    )
+    Some(about(ctx, Kind::Server, meta, message).evidence(field(Kind::Server, meta, path, why)).remedy(remedy))
 }
 
 /// A Server for a named port of an init container, such as a native sidecar, in a release that does not read these.
@@ -148,10 +144,7 @@ fn of_init_container(ctx: &Context<'_>, survey: &Survey<'_>, read: &ReadServer<'
             "Use the number of the port in the Server",
             on("patch", Kind::Server, meta).words("--type=merge -p").arg(change),
         )
-        .step(
-            StepKind::Upgrade,
-            format!("Or upgrade the control plane to {first} or newer, which reads such names"),
-        );
+        .step(StepKind::Upgrade, format!("Or upgrade the control plane to {first} or newer, which reads such names"));
     let finding = about(ctx, Kind::Server, meta, message)
         .evidence(field(Kind::Server, meta, "spec.port", name))
         .evidence(Evidence::field(pod.described(), "spec.initContainers[].ports", port.to_string()))
@@ -182,10 +175,8 @@ fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> 
                 read.port()
             ),
             field(Kind::Server, meta, "spec.port", read.port()),
-            remedy.note(format!(
-                "Name the container's port {} in the pod template, or use the port number",
-                read.port()
-            )),
+            remedy
+                .note(format!("Name the container's port {} in the pod template, or use the port number", read.port())),
         ),
     };
     about(ctx, Kind::Server, meta, message)

@@ -72,8 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         *pods_of.entry(workload_of(workload.meta)).or_default() += 1;
     }
     let home = ctx.namespaces().control_plane.as_str();
-    let control_plane =
-        ControlPlane::new(ctx.optional_list::<Pod>(), home, ctx.complete_list::<Pod>().is_ok());
+    let control_plane = ControlPlane::new(ctx.optional_list::<Pod>(), home, ctx.complete_list::<Pod>().is_ok());
     let away = match control_plane.state("destination", "policy") {
         Availability::Down { since, .. } => since,
         Availability::Ready => None,
@@ -81,11 +80,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let minor = survey.version.as_ref().and_then(|version| version.minor(ctx.knowledge.minors()));
     // Some edges of 2.16 have no access policy.
     let is_stable = survey.version.as_ref().is_some_and(|version| version.release().is_some());
-    let has_access_policy = minor
-        .filter(|minor| is_stable || *minor != Minor::new(2, 16))
-        .map(|minor| minor >= Minor::new(2, 16));
-    let findings =
-        closed.into_values().map(|closed| finding(ctx, &closed, &pods_of, away, has_access_policy));
+    let has_access_policy =
+        minor.filter(|minor| is_stable || *minor != Minor::new(2, 16)).map(|minor| minor >= Minor::new(2, 16));
+    let findings = closed.into_values().map(|closed| finding(ctx, &closed, &pods_of, away, has_access_policy));
     Ok(findings.collect())
 }
 
@@ -141,10 +138,8 @@ fn finding(
         (false, false) => (Severity::Error, "are denied"),
         (false, true) => (Severity::Warning, "will be denied when the policy controller is ready again"),
     };
-    let message = format!(
-        "No policy authorizes any client of port {port} of {first}{more}. {} {then}",
-        denied(closed, pods_of)
-    );
+    let message =
+        format!("No policy authorizes any client of port {port} of {first}{more}. {} {then}", denied(closed, pods_of));
     about(ctx, Kind::Server, meta, message)
         .severity(severity)
         .evidence(field(Kind::Server, meta, "spec.accessPolicy", said))

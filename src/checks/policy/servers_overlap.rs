@@ -28,10 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    Ok(over
-        .into_values()
-        .map(|(winner, loser, ports)| finding(ctx, survey, (winner, loser), &ports, by_age))
-        .collect())
+    Ok(over.into_values().map(|(winner, loser, ports)| finding(ctx, survey, (winner, loser), &ports, by_age)).collect())
 }
 
 fn finding(
@@ -83,12 +80,10 @@ fn remedy(survey: &Survey<'_>, winner: &Server, loser: &Server, by_age: bool) ->
             deleted(survey, loser),
         )
         .command(
-            format!(
-                "If Server {ignored} is the intended one, first check that policies authorize its clients"
-            ),
-            kubectl().namespace(namespace).words(
-                "get authorizationpolicies.policy.linkerd.io,serverauthorizations.policy.linkerd.io -o yaml",
-            ),
+            format!("If Server {ignored} is the intended one, first check that policies authorize its clients"),
+            kubectl()
+                .namespace(namespace)
+                .words("get authorizationpolicies.policy.linkerd.io,serverauthorizations.policy.linkerd.io -o yaml"),
         )
         .command(
             format!(
@@ -97,9 +92,7 @@ fn remedy(survey: &Survey<'_>, winner: &Server, loser: &Server, by_age: bool) ->
             ),
             deleted(survey, winner),
         )
-        .note(
-            "If both are intended, narrow their podSelectors so that they select different pods",
-        )
+        .note("If both are intended, narrow their podSelectors so that they select different pods")
 }
 
 /// The commands that delete a Server and the policies that target it alone, which would have no target.
@@ -107,14 +100,13 @@ fn deleted(survey: &Survey<'_>, server: &Server) -> Command {
     let (namespace, name) = server.metadata.key();
     let policies = survey.objects.authorization_policies.iter().filter(|policy| {
         let target = &policy.spec.target_ref;
-        policy.metadata.namespace == namespace
-            && target.is_a("policy.linkerd.io", "Server")
-            && target.name == name
+        policy.metadata.namespace == namespace && target.is_a("policy.linkerd.io", "Server") && target.name == name
     });
-    let older =
-        survey.objects.server_authorizations.iter().filter(|one| {
-            one.metadata.namespace == namespace && one.spec.server.name.as_deref() == Some(name)
-        });
+    let older = survey
+        .objects
+        .server_authorizations
+        .iter()
+        .filter(|one| one.metadata.namespace == namespace && one.spec.server.name.as_deref() == Some(name));
     let server = std::iter::once(on("delete", Kind::Server, &server.metadata));
     let policies = policies.map(|policy| on("delete", Kind::AuthorizationPolicy, &policy.metadata));
     let older = older.map(|one| on("delete", Kind::ServerAuthorization, &one.metadata));

@@ -59,9 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The namespaces in which a route of a Service applies, by Service: that of the Service for all clients, another one
 /// for its own.
-fn namespaces_of_clients<'a>(
-    routes: &[(RouteKind, &'a [Route])],
-) -> BTreeMap<(&'a str, &'a str), BTreeSet<&'a str>> {
+fn namespaces_of_clients<'a>(routes: &[(RouteKind, &'a [Route])]) -> BTreeMap<(&'a str, &'a str), BTreeSet<&'a str>> {
     let mut namespaces: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for route in routes.iter().flat_map(|(_, routes)| *routes) {
         for parent in attached(route) {
@@ -151,8 +149,9 @@ fn without_hosts(kind: RouteKind, route: &Route) -> Remedy {
     let meta = &route.metadata;
     let of_others = route.spec.parent_refs.iter().any(|parent| !parent.is_a("", "Service"));
     let remedy = match of_others {
-        true => Remedy::new()
-            .note("Put the parents that are not Services into a route of their own, with the host names"),
+        true => {
+            Remedy::new().note("Put the parents that are not Services into a route of their own, with the host names")
+        }
         false => Remedy::new(),
     };
     let removed = json!([{"op": "remove", "path": "/spec/hostnames"}]).to_string();
@@ -164,12 +163,7 @@ fn without_hosts(kind: RouteKind, route: &Route) -> Remedy {
 }
 
 /// The step that adds a rule for all other requests.
-fn with_default(
-    kind: RouteKind,
-    meta: &Meta,
-    (namespace, name): (&str, &str),
-    ports: &BTreeSet<u16>,
-) -> Remedy {
+fn with_default(kind: RouteKind, meta: &Meta, (namespace, name): (&str, &str), ports: &BTreeSet<u16>) -> Remedy {
     let port = ports.first().copied().unwrap_or_default();
     let mut backend = json!({"group": "", "kind": "Service", "name": name, "port": port});
     if namespace != meta.namespace {

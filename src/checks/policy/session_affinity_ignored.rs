@@ -33,8 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.complete_list::<Service>()?;
     let pods = ctx.complete_list::<Pod>()?;
     let judged = services.iter().filter(|service| ctx.judges(&service.metadata.namespace));
-    let mut findings: Vec<Finding> =
-        judged.filter_map(|service| of_service(ctx, survey, pods, service)).collect();
+    let mut findings: Vec<Finding> = judged.filter_map(|service| of_service(ctx, survey, pods, service)).collect();
     match entries(ctx) {
         Ok(entries) => findings.extend(of_entries(ctx, survey, (pods, services), entries)),
         Err(missing) if findings.is_empty() => return Err(missing.into()),
@@ -78,9 +77,7 @@ fn of_service(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], service: &Se
         .map(|(owner, pod)| (owner, *pod))
         .collect();
     let names: Vec<String> = match near.is_empty() {
-        true => {
-            clients.keys().map(|owner| format!("{} {}/{}", owner.kind, owner.namespace, owner.name)).collect()
-        }
+        true => clients.keys().map(|owner| format!("{} {}/{}", owner.kind, owner.namespace, owner.name)).collect(),
         false => near.iter().map(|(owner, _)| format!("{} {}", owner.kind, owner.name)).collect(),
     };
     let message = format!(
@@ -88,9 +85,8 @@ fn of_service(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], service: &Se
          request or connection, so a session does not stay at one pod",
         meta.name
     );
-    let remedy = Remedy::new().note(
-        "Let the application share its sessions among its pods, in a common store: then it needs no affinity",
-    );
+    let remedy = Remedy::new()
+        .note("Let the application share its sessions among its pods, in a common store: then it needs no affinity");
     let remedy = near
         .iter()
         .take(QUOTED)
@@ -124,12 +120,7 @@ fn ports(service: &Service) -> String {
 }
 
 /// The step that excludes the ports of the Service from the proxy of a client.
-fn through_kube_proxy(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    (owner, pod): (&Owner, &Pod),
-    service: &Service,
-) -> Remedy {
+fn through_kube_proxy(ctx: &Context<'_>, remedy: Remedy, (owner, pod): (&Owner, &Pod), service: &Service) -> Remedy {
     rewrite::extend_list(ctx, remedy, owner, (SKIP, Some(pod)), &ports(service), |list| {
         format!(
             "Or, if {} calls the Service, let kube-proxy select the pod, without mTLS and identity: set {SKIP}: \
@@ -150,8 +141,7 @@ fn of_entries<'a>(
     let classes = Classes::new(ctx);
     let mut found = BTreeMap::new();
     for entry in entries {
-        let mut serving =
-            callers.iter().filter(|one| one.identity.is_some() && entry.is_served(&classes, one));
+        let mut serving = callers.iter().filter(|one| one.identity.is_some() && entry.is_served(&classes, one));
         let Some(caller) = serving.next() else { continue };
         let Some((service, _)) = entry.service(services) else { continue };
         let Some(cookie) = sticky(&entry, caller, service) else { continue };
@@ -238,10 +228,9 @@ fn in_ingress_mode(
         "The proxy of the ingress controller is in ingress mode: for requests with the header l5d-dst-override it \
          selects a pod of Service {name} itself, and the cookie for sticky sessions has no effect"
     );
-    let remedy =
-        Remedy::new().note("Remove the header l5d-dst-override from the configuration of this Ingress").note(
-            format!("Or mesh the controller in the ordinary mode ({INJECT}: enabled), without that header"),
-        );
+    let remedy = Remedy::new()
+        .note("Remove the header l5d-dst-override from the configuration of this Ingress")
+        .note(format!("Or mesh the controller in the ordinary mode ({INJECT}: enabled), without that header"));
     // The configuration of the header is not read.
     ctx.finding(entry.subject(), message)
         .severity(Severity::Info)

@@ -58,12 +58,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The findings about ranges of addresses whose connections skip the proxy, if pods have such addresses.
 fn by_address(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
     let owners = ctx.owners();
-    let addresses: Vec<IpAddr> = ctx
-        .optional_list::<Pod>()
-        .iter()
-        .filter(|pod| !pod.spec.host_network)
-        .flat_map(Pod::addresses)
-        .collect();
+    let addresses: Vec<IpAddr> =
+        ctx.optional_list::<Pod>().iter().filter(|pod| !pod.spec.host_network).flat_map(Pod::addresses).collect();
     let mut skipping: BTreeMap<Owner, (SkippedSubnets, &Server, Vec<String>)> = BTreeMap::new();
     for group in survey.replicas() {
         for (pod, workload) in group.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
@@ -74,9 +70,7 @@ fn by_address(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
                 TakenBy::Server(server) => Some(server),
                 TakenBy::Default(_) => None,
             });
-            let Some(server) =
-                server.filter(|_| others().any(|one| subnets.contain(Some(*one)) == Some(true)))
-            else {
+            let Some(server) = server.filter(|_| others().any(|one| subnets.contain(Some(*one)) == Some(true))) else {
                 continue;
             };
             let entry = skipping.entry(owners.owner(pod)).or_insert_with(|| (subnets, server, Vec::new()));
@@ -125,8 +119,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, one: Bypassed<'_>) -> Fi
 fn remedy(ctx: &Context<'_>, owner: &Owner, port: u16, one: &Bypassed<'_>) -> Remedy {
     let annotated = one.source == ListSource::Annotation;
     // The injector adds the proxy's own ports to each list.
-    let own =
-        [4190, 4191, port].iter().try_fold(one.list.clone(), |list, port| port_list::without(&list, *port));
+    let own = [4190, 4191, port].iter().try_fold(one.list.clone(), |list, port| port_list::without(&list, *port));
     let others = if annotated { port_list::without(&one.list, port) } else { own };
     let act = match annotated {
         true => format!("Remove port {port} from {KEY}"),

@@ -65,8 +65,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|(_, skipped)| declared.iter().any(|port| skipped.holds(*port)))
         .collect();
     let mut hidden: BTreeMap<(&str, &str, u16), Hidden<'_>> = BTreeMap::new();
-    let ports =
-        services.iter().flat_map(|service| service.spec.ports.iter().map(move |port| (service, port)));
+    let ports = services.iter().flat_map(|service| service.spec.ports.iter().map(move |port| (service, port)));
     for (service, port) in ports {
         let skipping: Vec<&(&Pod, Skipped<'_>)> =
             clients.iter().filter(|(_, skipped)| skipped.holds(port.port)).collect();
@@ -105,9 +104,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             one.clients.entry(owners.owner(pod)).or_insert_with(|| Skipper::new(skipped));
         }
     }
-    let findings = hidden.into_iter().map(|((namespace, name, port), one)| {
-        finding(ctx, Subject::object(Kind::Service, namespace, name), port, one)
-    });
+    let findings = hidden
+        .into_iter()
+        .map(|((namespace, name, port), one)| finding(ctx, Subject::object(Kind::Service, namespace, name), port, one));
     Ok(findings.collect())
 }
 
@@ -136,21 +135,14 @@ fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> F
         .evidences(one.clients.into_values().map(|client| client.by).take(QUOTED))
         .evidences((more > 0).then(|| Evidence::other("and more clients", more.to_string())))
         .evidences(
-            one.server.map(|server| {
-                field(Kind::Server, &server.metadata, "selects the port", one.target.to_string())
-            }),
+            one.server.map(|server| field(Kind::Server, &server.metadata, "selects the port", one.target.to_string())),
         )
         .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
         .remedy(remedy)
 }
 
 /// The steps that let a client use its proxy for a port that a list skips.
-pub(in crate::checks) fn through_proxy(
-    ctx: &Context<'_>,
-    port: u16,
-    client: Owner,
-    skipped: &Skipped<'_>,
-) -> Remedy {
+pub(in crate::checks) fn through_proxy(ctx: &Context<'_>, port: u16, client: Owner, skipped: &Skipped<'_>) -> Remedy {
     remedy(ctx, port, &BTreeMap::from([(client, Skipper::new(skipped))]))
 }
 
@@ -169,9 +161,7 @@ fn remedy(ctx: &Context<'_>, port: u16, clients: &BTreeMap<Owner, Skipper>) -> R
     let remedy = match has(ListSource::LinkerdInit) {
         true => remedy.step(
             StepKind::ChartValue,
-            format!(
-                "Remove port {port} from the chart's proxyInit.ignoreOutboundPorts, and restart the clients"
-            ),
+            format!("Remove port {port} from the chart's proxyInit.ignoreOutboundPorts, and restart the clients"),
         ),
         false => remedy,
     };

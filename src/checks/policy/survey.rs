@@ -11,9 +11,9 @@ use crate::model::policy::{
     Controller, Ignored, Inbound, Index, NotReadable, Objects, Quirks, REQUIRE_IDENTITY, TakenBy, Workload,
 };
 use crate::objects::{
-    AuthorizationPolicy, CustomResourceDefinition, ExternalWorkload, GRPCRoute, HTTPLocalRateLimitPolicy,
-    HTTPRoute, LinkerdHTTPRoute, Listed, MeshTLSAuthentication, NetworkAuthentication, Route, Server,
-    ServerAuthorization, TargetRef, is_undefined,
+    AuthorizationPolicy, CustomResourceDefinition, ExternalWorkload, GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute,
+    LinkerdHTTPRoute, Listed, MeshTLSAuthentication, NetworkAuthentication, Route, Server, ServerAuthorization,
+    TargetRef, is_undefined,
 };
 use crate::version::EdgeTag;
 
@@ -47,8 +47,7 @@ impl<'a> Survey<'a> {
     /// The workloads to which policy applies, pods and ExternalWorkloads, in groups with the same policies; without
     /// empty groups.
     pub(super) fn alike(&self) -> impl Iterator<Item = Vec<(Option<&'a Pod>, &Workload<'a>)>> {
-        let of_pods =
-            self.replicas().map(|group| group.iter().map(|(pod, of_pod)| (Some(*pod), of_pod)).collect());
+        let of_pods = self.replicas().map(|group| group.iter().map(|(pod, of_pod)| (Some(*pod), of_pod)).collect());
         of_pods.chain(self.external.iter().map(|workload| vec![(None, workload)]))
     }
 
@@ -85,9 +84,8 @@ fn build_each<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
     let deployments = ctx.partial_list::<Deployment>()?;
     let version = installed(ctx).ok().flatten().map(|(version, _)| version);
     // A minor given with `--linkerd-version` means its first release.
-    let named = |version: LinkerdVersion| {
-        Upgrade::target(version.as_str(), ctx.knowledge.releases()).unwrap_or(version)
-    };
+    let named =
+        |version: LinkerdVersion| Upgrade::target(version.as_str(), ctx.knowledge.releases()).unwrap_or(version);
     let version = version.map(named);
     let namespace = ctx.namespaces().control_plane.as_str();
     let quirks = Quirks::from_version(version.as_ref(), ctx.knowledge);
@@ -255,9 +253,7 @@ pub(in crate::checks) fn field(kind: Kind, meta: &Meta, path: &str, said: impl I
 /// default policy.
 pub(super) fn rule_of(inbound: &Inbound<'_>, port: u16) -> Evidence {
     match inbound.taken_by {
-        TakenBy::Server(server) => {
-            field(Kind::Server, &server.metadata, "selects the port", port.to_string())
-        }
+        TakenBy::Server(server) => field(Kind::Server, &server.metadata, "selects the port", port.to_string()),
         TakenBy::Default(_) if inbound.identity_required => {
             Evidence::other(format!("ports of {REQUIRE_IDENTITY}"), port.to_string())
         }

@@ -30,12 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    split: &TrafficSplit,
-    (at, name): (usize, &str),
-    services: &[Service],
-) -> Finding {
+fn finding(ctx: &Context<'_>, split: &TrafficSplit, (at, name): (usize, &str), services: &[Service]) -> Finding {
     let meta = &split.metadata;
     let namespace = meta.namespace.as_str();
     let message = format!(
@@ -45,8 +40,7 @@ fn finding(
     // The first parts of a host name: `web.shop.svc.cluster.local`.
     let (short, rest) = name.split_once('.').unwrap_or((name, ""));
     let of = rest.split('.').next().unwrap_or_default();
-    let exists =
-        |namespace: &str| services.iter().any(|service| service.metadata.key() == (namespace, short));
+    let exists = |namespace: &str| services.iter().any(|service| service.metadata.key() == (namespace, short));
     let remedy = match (of.is_empty(), of == namespace && exists(namespace)) {
         (false, true) => {
             let change = serde_json::json!([
@@ -71,10 +65,7 @@ fn finding(
                 .note(format!("Or run the backend in namespace {namespace}, and name its Service there"))
         }
         (true, _) => Remedy::new()
-            .command(
-                "List the Services of the namespace",
-                kubectl().namespace(namespace).words("get services"),
-            )
+            .command("List the Services of the namespace", kubectl().namespace(namespace).words("get services"))
             .note(format!("Create Service {name}, or correct spec.backends[{at}].service")),
     };
     let other = (!of.is_empty() && of != namespace && exists(of))

@@ -72,10 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             about(ctx, Kind::TrafficSplit, meta, message)
                 .evidence(field(Kind::TrafficSplit, meta, "spec.service", service))
                 .evidence(field(Kind::TrafficSplit, meta, "spec.backends", some(backends, NAMED)))
-                .evidence(Evidence::other(
-                    "every Deployment",
-                    format!("none has the label {COMPONENT}={ADAPTOR}"),
-                ))
+                .evidence(Evidence::other("every Deployment", format!("none has the label {COMPONENT}={ADAPTOR}")))
                 .remedy(remedy),
         );
     }

@@ -59,11 +59,8 @@ fn mixed<'a>(
     let owners = ctx.owners();
     // Pods of one workload differ during a rollout; otherwise workload-half-meshed reports them.
     let own: BTreeSet<Owner> = meshed.iter().map(|(pod, _, _)| owners.owner(pod)).collect();
-    let bare: Vec<&Pod> = bare
-        .iter()
-        .copied()
-        .filter(|pod| port.leads_to(pod).is_some() && !own.contains(&owners.owner(pod)))
-        .collect();
+    let bare: Vec<&Pod> =
+        bare.iter().copied().filter(|pod| port.leads_to(pod).is_some() && !own.contains(&owners.owner(pod))).collect();
     let first = bare.first()?;
     let all = meshed.len() + bare.len();
     meshed.into_iter().find_map(|(pod, workload, number)| {
@@ -106,9 +103,9 @@ fn finding(ctx: &Context<'_>, service: &Service, mixed: &Mixed<'_>) -> Finding {
     ctx.finding(Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name), message)
         .parameter(mixed.port.to_string())
         .evidences(
-            mixed.server.map(|server| {
-                field(Kind::Server, &server.metadata, "selects the port", mixed.port.to_string())
-            }),
+            mixed
+                .server
+                .map(|server| field(Kind::Server, &server.metadata, "selects the port", mixed.port.to_string())),
         )
         .evidences(bare)
         .evidence(pod(mixed.meshed, "has linkerd-proxy".to_owned()))

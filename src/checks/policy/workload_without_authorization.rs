@@ -80,8 +80,7 @@ fn targeted<'a>(
         denies_all(default, outside)
     };
     let pods = survey.pods.iter().enumerate().filter(|(_, (_, workload))| denies(workload));
-    let denying: HashMap<(&str, &str), usize> =
-        pods.map(|(place, (pod, _))| (pod.metadata.key(), place)).collect();
+    let denying: HashMap<(&str, &str), usize> = pods.map(|(place, (pod, _))| (pod.metadata.key(), place)).collect();
     let mut targeted: BTreeMap<usize, BTreeSet<(&str, u16)>> = BTreeMap::new();
     if denying.is_empty() {
         return targeted;
@@ -105,11 +104,9 @@ fn targeted<'a>(
 /// clients of the cluster deny all of them. Unknown counts as `false`.
 fn networks_hold_no_pod(ctx: &Context<'_>, survey: &Survey<'_>) -> bool {
     let Ok(pods) = ctx.complete_list::<Pod>() else { return false };
-    let mut addresses =
-        pods.iter().filter(|pod| !pod.is_finished()).filter_map(|pod| pod.status.pod_ip).peekable();
+    let mut addresses = pods.iter().filter(|pod| !pod.is_finished()).filter_map(|pod| pod.status.pod_ip).peekable();
     let networks = &survey.index.controller.cluster_networks;
-    addresses.peek().is_some()
-        && !addresses.any(|address| networks.iter().any(|network| network.contains(&address)))
+    addresses.peek().is_some() && !addresses.any(|address| networks.iter().any(|network| network.contains(&address)))
 }
 
 /// The default policy, if it denies all connections to one of the ports, and no other authorization covers any of
@@ -147,9 +144,7 @@ pub(super) fn admits_any(inbound: &Inbound<'_>) -> bool {
 }
 
 /// The authorizations of a port and of its routes, apart from those of the kubelet's probes.
-pub(super) fn authorizations<'i, 'a>(
-    inbound: &'i Inbound<'a>,
-) -> impl Iterator<Item = &'i Authorization<'a>> {
+pub(super) fn authorizations<'i, 'a>(inbound: &'i Inbound<'a>) -> impl Iterator<Item = &'i Authorization<'a>> {
     let by_route = inbound.routes.iter().flat_map(|route| &route.authorizations);
     inbound.authorizations.iter().chain(by_route).filter(|one| one.by != AuthorizedBy::Probe)
 }
@@ -183,13 +178,7 @@ pub(super) fn note_unread(ctx: &Context<'_>, pod: &Pod) {
 }
 
 /// `all`: the number of the workload's pods that Services select.
-fn finding(
-    ctx: &Context<'_>,
-    survey: &Survey<'_>,
-    owner: &Owner,
-    closed: &Closed<'_>,
-    all: usize,
-) -> Finding {
+fn finding(ctx: &Context<'_>, survey: &Survey<'_>, owner: &Owner, closed: &Closed<'_>, all: usize) -> Finding {
     let namespace = owner.namespace.as_str();
     let names: Vec<String> = closed.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let of_service = |(name, port): &(&str, u16)| {
@@ -278,15 +267,10 @@ fn without_server<'e>(survey: &'e Survey<'_>, namespace: &'e str) -> impl Iterat
 
 fn remedy(namespace: &str) -> Remedy {
     Remedy::new()
-        .command(
-            "Show the policy of each port and the authorized clients",
-            meshdoctor().words("policy").arg(namespace),
-        )
-        .note(
-            format!(
-                "Create a Server for each port with clients, with an AuthorizationPolicy that requires the service \
+        .command("Show the policy of each port and the authorized clients", meshdoctor().words("policy").arg(namespace))
+        .note(format!(
+            "Create a Server for each port with clients, with an AuthorizationPolicy that requires the service \
                  accounts of these clients. An example is in: {}",
-                own("explain workload-without-authorization")
-            ),
-        )
+            own("explain workload-without-authorization")
+        ))
 }

@@ -11,8 +11,8 @@ use crate::model::policy::status::{BackendFault, ParentAnswer, Refused, StatusOb
 use crate::model::policy::{Controller, Quirks, RouteKind};
 use crate::nearest::{closest, is_slip};
 use crate::objects::{
-    EgressNetwork, GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, LinkerdHTTPRoute, Listed, ParentRef,
-    Route, Server, TCPRoute, TLSRoute,
+    EgressNetwork, GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, LinkerdHTTPRoute, Listed, ParentRef, Route, Server,
+    TCPRoute, TLSRoute,
 };
 
 /// The inputs of a prediction, and the missing ones.
@@ -35,14 +35,13 @@ pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<PredictionInputs<'c,
     let version = installed(ctx)?.map(|(version, _)| version);
     let namespace = ctx.namespaces().control_plane.as_str();
     let quirks = Quirks::from_version(version.as_ref(), ctx.knowledge);
-    let (cluster, networks_unknown) =
-        match Controller::find(ctx.partial_list::<Deployment>()?, namespace, quirks) {
-            Ok(controller) => (controller.cluster_networks, None),
-            Err(trouble) => match ctx.complete_list::<Deployment>() {
-                Err(missing) => (Vec::new(), Some(missing)),
-                Ok(_) => return Err(Unjudged::blocked("control-plane-not-ready", trouble.to_string())),
-            },
-        };
+    let (cluster, networks_unknown) = match Controller::find(ctx.partial_list::<Deployment>()?, namespace, quirks) {
+        Ok(controller) => (controller.cluster_networks, None),
+        Err(trouble) => match ctx.complete_list::<Deployment>() {
+            Err(missing) => (Vec::new(), Some(missing)),
+            Ok(_) => return Err(Unjudged::blocked("control-plane-not-ready", trouble.to_string())),
+        },
+    };
     let mut partial = BTreeMap::new();
     // A missing route may be rejected or take precedence.
     let judged = |missing: Option<Missing>| missing.into_iter().for_each(|missing| ctx.gap(missing));
@@ -114,9 +113,7 @@ impl PredictionInputs<'_, '_> {
         let (first, others) = (certain.next()?, certain);
         let finding = self
             .unresolved(kind, meta, &at, first)
-            .evidences(
-                others.map(|fault| field(kind, meta, "spec.rules", format!("backendRefs {}", fault.place()))),
-            )
+            .evidences(others.map(|fault| field(kind, meta, "spec.rules", format!("backendRefs {}", fault.place()))))
             .parameter(at);
         Some(match *first {
             BackendFault::Missing { kind: of, namespace, name } => {
@@ -135,9 +132,7 @@ impl PredictionInputs<'_, '_> {
         let why = match fault {
             BackendFault::Missing { .. } => "which does not exist",
             BackendFault::OtherKind(_) => "which is not a Service",
-            BackendFault::NotTheParent(_) => {
-                "but an EgressNetwork is a backend only of routes that are attached to it"
-            }
+            BackendFault::NotTheParent(_) => "but an EgressNetwork is a backend only of routes that are attached to it",
         };
         let message = format!("the route of {parent} names the backend {place}, {why}: {then}");
         about(self.ctx, kind, meta, message).severity(Severity::Error).evidence(field(
@@ -161,20 +156,13 @@ impl PredictionInputs<'_, '_> {
             BackendFault::Missing { kind, namespace, name } => Some((kind, namespace, name, fault)),
             BackendFault::OtherKind(_) | BackendFault::NotTheParent(_) => None,
         });
-        let (of, namespace, name, fault) =
-            missing.filter(|(_, _, _, fault)| self.certain(fault.rests_on()))?;
+        let (of, namespace, name, fault) = missing.filter(|(_, _, _, fault)| self.certain(fault.rests_on()))?;
         let finding = self.unresolved(kind, meta, parent, fault);
         Some(self.with_candidates(finding, (kind, meta), (of, namespace, name)))
     }
 
     /// The predicted finding about an object, at a parent or on its own; `None` if it is not certain.
-    pub(super) fn of_object(
-        &self,
-        kind: Kind,
-        meta: &Meta,
-        at: &str,
-        refused: &Refused<'_>,
-    ) -> Option<Finding> {
+    pub(super) fn of_object(&self, kind: Kind, meta: &Meta, at: &str, refused: &Refused<'_>) -> Option<Finding> {
         if !self.certain(refused.rests_on()) {
             return None;
         }
@@ -189,18 +177,16 @@ impl PredictionInputs<'_, '_> {
                 let (named, missing) = (format!("Server {name}"), (Kind::Server, &*meta.namespace, name));
                 return Some(self.without(kind, meta, at, ("spec.targetRef", named), missing));
             }
-            Refused::UnreadableParent | Refused::UnreadableTarget => (
-                "the controller cannot read the object that it refers to".to_owned(),
-                ("spec", at.to_owned()),
-            ),
+            Refused::UnreadableParent | Refused::UnreadableTarget => {
+                ("the controller cannot read the object that it refers to".to_owned(), ("spec", at.to_owned()))
+            }
             Refused::Headless => (
                 "routes attach only to Services with a ClusterIP, and this one is headless".to_owned(),
                 ("spec.parentRefs", at.to_owned()),
             ),
-            Refused::NetworkRefused => (
-                "the EgressNetwork named in parentRefs is not accepted".to_owned(),
-                ("spec.parentRefs", at.to_owned()),
-            ),
+            Refused::NetworkRefused => {
+                ("the EgressNetwork named in parentRefs is not accepted".to_owned(), ("spec.parentRefs", at.to_owned()))
+            }
             Refused::Conflict { kind: first, namespace, name } => (
                 format!(
                     "{} {namespace}/{name} is attached to the same parent and takes precedence (GRPCRoute \
@@ -259,12 +245,7 @@ impl PredictionInputs<'_, '_> {
     }
 
     /// Adds the objects that a wrong name may refer to, and the steps to correct it.
-    fn with_candidates(
-        &self,
-        finding: Finding,
-        (kind, meta): (Kind, &Meta),
-        of: (Kind, &str, &str),
-    ) -> Finding {
+    fn with_candidates(&self, finding: Finding, (kind, meta): (Kind, &Meta), of: (Kind, &str, &str)) -> Finding {
         let (wanted, namespace, name) = of;
         let keys = self.keys(wanted);
         let here = keys.iter().filter(|(at, _)| *at == namespace).map(|(_, name)| *name);
@@ -402,19 +383,11 @@ pub(super) fn of_group(ctx: &Context<'_>, kind: RouteKind, route: &Route) -> Vec
             ctx,
             kind.kind(),
             meta,
-            format!(
-                "The route has no effect on {of} {}: {of} is a kind of group {wanted}, and {named}",
-                parent.name
-            ),
+            format!("The route has no effect on {of} {}: {of} is a kind of group {wanted}, and {named}", parent.name),
         )
         .severity(Severity::Warning)
         .likely()
-        .evidence(field(
-            kind.kind(),
-            meta,
-            "spec.parentRefs",
-            format!("group {said}, kind {of}, name {}", parent.name),
-        ))
+        .evidence(field(kind.kind(), meta, "spec.parentRefs", format!("group {said}, kind {of}, name {}", parent.name)))
         .parameter(format!("{of} {}", parent.name))
         .remedy(Remedy::new().run(
             StepKind::Command,

@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             StepKind::Note,
             "Start kube-apiserver with --requestheader-client-ca-file and the other flags of the aggregation layer",
         )
-            .step(StepKind::Note, "On a managed cluster, contact the provider instead")
+        .step(StepKind::Note, "On a managed cluster, contact the provider instead")
         .run(
             StepKind::Command,
             "Check that the API server has published it",

@@ -17,11 +17,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "Wait until it is deleted; its conditions show what blocks the deletion",
             kubectl().words("get namespace").operand(name).words("-o").arg("jsonpath={.status.conditions}"),
         );
-        let finding =
-            finding("the namespace is being deleted: nothing can be created in it until the deletion ends")
-                .parameter("terminating")
-                .evidence(Evidence::field(object, "metadata.deletionTimestamp", since.to_string()))
-                .remedy(remedy);
+        let finding = finding("the namespace is being deleted: nothing can be created in it until the deletion ends")
+            .parameter("terminating")
+            .evidence(Evidence::field(object, "metadata.deletionTimestamp", since.to_string()))
+            .remedy(remedy);
         return Ok(finding.into());
     }
     let deployments = ctx.complete_list::<Deployment>()?;
@@ -55,28 +54,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ]),
             )
             .step(StepKind::Note, "Delete the namespace");
-        let finding = finding(
-            "the namespace contains the configuration of an earlier installation, but no control plane",
-        )
-        .parameter("leftover")
-        .evidence(Evidence::other(format!("ConfigMap {name}/linkerd-config"), "it exists"))
-        .remedy(remedy);
+        let finding =
+            finding("the namespace contains the configuration of an earlier installation, but no control plane")
+                .parameter("leftover")
+                .evidence(Evidence::other(format!("ConfigMap {name}/linkerd-config"), "it exists"))
+                .remedy(remedy);
         return Ok(finding.into());
     }
-    let finding =
-        finding("the namespace exists without a control plane: fine if it was created for this installation")
-            .severity(Severity::Info)
-            // `linkerd check --pre` fails on any existing namespace.
-            .rows_as(Severity::Error)
-            .parameter("empty")
-            .evidence(Evidence::other(
-                object,
-                format!("no Deployment of a control plane, no ConfigMap linkerd-config in {name}"),
-            ))
-            .remedy(
-                Remedy::new().note(
-                    "If you did not create it for Helm or for the issuer certificate, find out its owner",
-                ),
-            );
+    let finding = finding("the namespace exists without a control plane: fine if it was created for this installation")
+        .severity(Severity::Info)
+        // `linkerd check --pre` fails on any existing namespace.
+        .rows_as(Severity::Error)
+        .parameter("empty")
+        .evidence(Evidence::other(
+            object,
+            format!("no Deployment of a control plane, no ConfigMap linkerd-config in {name}"),
+        ))
+        .remedy(
+            Remedy::new().note("If you did not create it for Helm or for the issuer certificate, find out its owner"),
+        );
     Ok(finding.into())
 }

@@ -11,24 +11,14 @@ const RIGHTS: [Right; 5] = [
     Right { verb: "create", resource: "namespaces", row: ROW },
     CREATE_ROLES,
     Right { verb: "create", resource: "clusterrolebindings.rbac.authorization.k8s.io", row: ROW },
-    Right {
-        verb: "create",
-        resource: "mutatingwebhookconfigurations.admissionregistration.k8s.io",
-        row: ROW,
-    },
-    Right {
-        verb: "create",
-        resource: "validatingwebhookconfigurations.admissionregistration.k8s.io",
-        row: ROW,
-    },
+    Right { verb: "create", resource: "mutatingwebhookconfigurations.admissionregistration.k8s.io", row: ROW },
+    Right { verb: "create", resource: "validatingwebhookconfigurations.admissionregistration.k8s.io", row: ROW },
 ];
 
-const CREATE_ROLES: Right =
-    Right { verb: "create", resource: "clusterroles.rbac.authorization.k8s.io", row: ROW };
+const CREATE_ROLES: Right = Right { verb: "create", resource: "clusterroles.rbac.authorization.k8s.io", row: ROW };
 
 /// Allows creating roles that grant permissions that the user does not hold.
-const ESCALATE: Right =
-    Right { verb: "escalate", resource: "clusterroles.rbac.authorization.k8s.io", row: ROW };
+const ESCALATE: Right = Right { verb: "escalate", resource: "clusterroles.rbac.authorization.k8s.io", row: ROW };
 
 /// Some permissions that the ClusterRoles of every supported release grant: one of each type, and those that
 /// few users hold.
@@ -52,8 +42,7 @@ const ONE_OF_THEM: &str = "servers.policy.linkerd.io";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let message = "you lack cluster-wide permissions that an installation needs: it stops halfway";
-    let mut findings: Vec<_> =
-        rights::missing_rights(ctx, &RIGHTS, &Scope::Cluster, message)?.into_iter().collect();
+    let mut findings: Vec<_> = rights::missing_rights(ctx, &RIGHTS, &Scope::Cluster, message)?.into_iter().collect();
     let message = "you may not create Linkerd's CRDs, and they are missing: linkerd install --crds fails";
     if let Some(finding) = rights::missing_rights(ctx, &DEFINITIONS, &Scope::Cluster, message)? {
         match ctx.complete_list::<CustomResourceDefinition>() {

@@ -4,9 +4,7 @@ use crate::checks::prelude::*;
 use crate::model::control_plane::components;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::objects::{
-    Listed, MutatingWebhookConfiguration, ValidatingWebhookConfiguration, WebhookConfiguration,
-};
+use crate::objects::{Listed, MutatingWebhookConfiguration, ValidatingWebhookConfiguration, WebhookConfiguration};
 /// Labels of objects that are not part of the control plane.
 const OTHERS: [&str; 2] = ["linkerd.io/cni-resource", "linkerd.io/extension"];
 
@@ -55,8 +53,7 @@ fn leftover(ctx: &Context<'_>, kind: Kind, meta: &Meta, in_use: bool) -> Finding
             "another control plane owns this object: a cluster supports only one, because both have objects \
              with the same names",
             "in-use",
-            Remedy::new()
-                .note("Use the existing control plane, or uninstall it before installing another one"),
+            Remedy::new().note("Use the existing control plane, or uninstall it before installing another one"),
         )
     } else {
         (
@@ -80,24 +77,17 @@ fn leftover(ctx: &Context<'_>, kind: Kind, meta: &Meta, in_use: bool) -> Finding
 }
 
 /// A Linkerd webhook that fails closed and whose Service does not exist.
-fn refusing(
-    ctx: &Context<'_>,
-    kind: Kind,
-    config: &WebhookConfiguration,
-    services: &[Service],
-) -> Option<Finding> {
+fn refusing(ctx: &Context<'_>, kind: Kind, config: &WebhookConfiguration, services: &[Service]) -> Option<Finding> {
     let meta = &config.metadata;
-    let linkerds =
-        meta.label(CONTROL_PLANE_NS).is_some() || OTHERS.iter().any(|label| meta.label(label).is_some());
+    let linkerds = meta.label(CONTROL_PLANE_NS).is_some() || OTHERS.iter().any(|label| meta.label(label).is_some());
     if !linkerds {
         return None;
     }
     let gone = config.webhooks.iter().find_map(|webhook| {
         let service = webhook.client_config.service.as_ref()?;
         let fails = webhook.failure_policy != "Ignore";
-        let there = services
-            .iter()
-            .any(|s| s.metadata.namespace == service.namespace && s.metadata.name == service.name);
+        let there =
+            services.iter().any(|s| s.metadata.namespace == service.namespace && s.metadata.name == service.name);
         (fails && !there).then_some((webhook, service))
     });
     let (webhook, service) = gone?;

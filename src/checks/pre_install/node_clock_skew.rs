@@ -29,8 +29,7 @@ impl Off<'_> {
     fn evidence(&self, now: Timestamp) -> Evidence {
         let apart = self.away.abs();
         let side = if self.away.is_negative() { "after" } else { "before" };
-        let said =
-            format!("{}, {} min {} s {side} {now}", self.heartbeat, apart.as_mins(), apart.as_secs() % 60);
+        let said = format!("{}, {} min {} s {side} {now}", self.heartbeat, apart.as_mins(), apart.as_secs() % 60);
         Evidence::field(format!("Node {}", self.name), "status.conditions[Ready].lastHeartbeatTime", said)
     }
 }
@@ -92,10 +91,7 @@ fn this_clock(ctx: &Context<'_>, off: &[Off<'_>]) -> Finding {
         .likely()
         .parameter("this-clock")
         .evidences(off.iter().map(|off| off.evidence(ctx.now())))
-        .remedy(
-            Remedy::new()
-                .command("Check whether this machine's clock is synchronized", program("timedatectl")),
-        )
+        .remedy(Remedy::new().command("Check whether this machine's clock is synchronized", program("timedatectl")))
 }
 
 fn of_node(ctx: &Context<'_>, off: &Off<'_>) -> Finding {

@@ -38,25 +38,21 @@ pub(super) fn missing_rights(
     let subject = |access: &Access| Subject::thing(&format!("{} {}{place}", access.verb, access.resource));
     let finding = others
         .iter()
-        .fold(ctx.finding(subject(&first.1), message), |finding, (_, access, _)| {
-            finding.subject(subject(access))
-        })
+        .fold(ctx.finding(subject(&first.1), message), |finding, (_, access, _)| finding.subject(subject(access)))
         .evidences(denied.iter().map(|(_, access, answer)| {
             let command = access.command(namespace);
             Evidence::other("API server", format!("{command}: {}", describe(answer)))
         }))
         .fails_rows(denied.iter().filter_map(|(right, _, _)| right.row))
         .remedy(
-            Remedy::new()
-                .step(StepKind::Note, "Have a user with cluster-admin permissions install Linkerd")
-                .run(
-                    StepKind::Command,
-                    "Or have such a user grant you cluster-admin for the installation (kubectl auth whoami shows \
+            Remedy::new().step(StepKind::Note, "Have a user with cluster-admin permissions install Linkerd").run(
+                StepKind::Command,
+                "Or have such a user grant you cluster-admin for the installation (kubectl auth whoami shows \
                      your USER_NAME)",
-                    kubectl()
-                        .words("create clusterrolebinding linkerd-installer --clusterrole=cluster-admin")
-                        .arg(Arg::known("--user=").then(Arg::placeholder("USER_NAME"))),
-                ),
+                kubectl()
+                    .words("create clusterrolebinding linkerd-installer --clusterrole=cluster-admin")
+                    .arg(Arg::known("--user=").then(Arg::placeholder("USER_NAME"))),
+            ),
         );
     Ok(Some(finding))
 }

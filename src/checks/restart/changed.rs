@@ -26,8 +26,7 @@ pub(in crate::checks) fn after_change(
     }
     if strategy.has_partition() {
         let patch = r#"{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}"#;
-        let patch =
-            kubectl().namespace(namespace).words("patch").operand(target).words("--type merge -p").arg(patch);
+        let patch = kubectl().namespace(namespace).words("patch").operand(target).words("--type merge -p").arg(patch);
         let text = "Set the partition of the update strategy to 0: pods below it keep the old template";
         return remedy.command(text, patch);
     }

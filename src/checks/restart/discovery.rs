@@ -62,14 +62,11 @@ impl CallFaults {
 
     /// Evaluates the checks.
     pub fn read(cluster: &Cluster, knowledge: &Knowledge) -> CallFaults {
-        let all = [control_plane::TABLE, certificates::TABLE, policy::TABLE, data_plane::TABLE]
-            .into_iter()
-            .flatten();
+        let all = [control_plane::TABLE, certificates::TABLE, policy::TABLE, data_plane::TABLE].into_iter().flatten();
         let checks: Vec<&'static Check> = all.filter(|check| CHECKS.contains(&check.id)).collect();
         let results = evaluate(&checks, cluster, knowledge, &Settings::default());
         let found = results.into_iter().flat_map(|result| result.findings);
-        let (network, found): (Vec<Finding>, Vec<Finding>) =
-            found.partition(|finding| finding.check == NETWORK);
+        let (network, found): (Vec<Finding>, Vec<Finding>) = found.partition(|finding| finding.check == NETWORK);
         let (proxies, found): (Vec<Finding>, Vec<Finding>) =
             found.into_iter().partition(|finding| finding.check == PROXY);
         let errors = found.into_iter().filter(|finding| finding.severity == Severity::Error);
@@ -126,8 +123,7 @@ fn about<'f>(findings: &'f [Finding], pod: &Pod) -> Option<&'f Finding> {
 /// the kinds of the CRDs.
 fn concerns_destination(finding: &Finding, home: &str) -> bool {
     if finding.check == SERVER {
-        let is_own =
-            |subject: &Subject| matches!(subject, Subject::Object { namespace, .. } if namespace == home);
+        let is_own = |subject: &Subject| matches!(subject, Subject::Object { namespace, .. } if namespace == home);
         return finding.subjects.iter().any(is_own);
     }
     let refused = Tie::Fact(format!("component-refused:{COMPONENT}"));

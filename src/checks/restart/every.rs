@@ -28,13 +28,7 @@ pub(in crate::checks) fn all_meshed(ctx: &Context<'_>, remedy: Remedy, needs: Ne
 }
 
 /// As [`all_meshed`], for the workloads with a pod on a node.
-pub(in crate::checks) fn meshed_on(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    needs: Needs,
-    act: &str,
-    node: &str,
-) -> Remedy {
+pub(in crate::checks) fn meshed_on(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, node: &str) -> Remedy {
     meshed(ctx, remedy, needs, act, &OwnedPods::Node(node))
 }
 
@@ -103,11 +97,7 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Owned
             OwnedPods::Without(_) | OwnedPods::After(..) if has_left_out => return remedy,
             OwnedPods::Everywhere | OwnedPods::Without(_) | OwnedPods::After(..) => None,
         };
-        return remedy.run(
-            StepKind::Command,
-            format!("{act} (this command lists their pods)"),
-            listed(ctx, node),
-        );
+        return remedy.run(StepKind::Command, format!("{act} (this command lists their pods)"), listed(ctx, node));
     }
     let cli = match of {
         OwnedPods::After(_, release) => Some(release.to_string()),
@@ -134,12 +124,7 @@ pub(in crate::checks) fn of_workloads(
 /// Adds the step that recreates the pods of all workloads in namespaces, so that the injector sees them.
 /// Workloads with the proxy in their pod template are excluded: the injector skips them. Reads the evidence
 /// of [`Rollouts`], if available.
-pub(in crate::checks) fn of_namespaces(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    act: &str,
-    namespaces: &[&str],
-) -> Remedy {
+pub(in crate::checks) fn of_namespaces(ctx: &Context<'_>, remedy: Remedy, act: &str, namespaces: &[&str]) -> Remedy {
     let rollouts = Rollouts::from_context(ctx);
     let mut found: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     for namespace in namespaces {
@@ -152,11 +137,7 @@ pub(in crate::checks) fn of_namespaces(
                 .words("get pods")
                 .words("-o custom-columns=POD:.metadata.name,OWNER:.metadata.ownerReferences[*].name")
         });
-        return remedy.run(
-            StepKind::Command,
-            format!("{act} (this command lists their pods)"),
-            Command::lines(lines),
-        );
+        return remedy.run(StepKind::Command, format!("{act} (this command lists their pods)"), Command::lines(lines));
     }
     found.retain(|owner, _| !rollouts.is_in_template(owner));
     if found.is_empty() { remedy } else { of_workloads(ctx, remedy, Needs::NewPods, act, &found) }
@@ -202,9 +183,7 @@ fn static_act(needs: Needs) -> &'static str {
         Needs::NewProxy => {
             "Run linkerd inject --manual on the manifests of static pods, in the staticPodPath of their kubelets"
         }
-        Needs::NewPods => {
-            "Move the manifests of static pods out of the staticPodPath of their kubelets, and back"
-        }
+        Needs::NewPods => "Move the manifests of static pods out of the staticPodPath of their kubelets, and back",
     }
 }
 
@@ -315,10 +294,7 @@ impl EveryStep {
         let mut steps: Vec<String> =
             self.refused.iter().map(|(refusal, objects)| refusal.advice(&some(objects, NAMED))).collect();
         if self.lowers_partition {
-            steps.push(
-                "Set the partition of StatefulSets to 0: pods below it return with the old template"
-                    .to_owned(),
-            );
+            steps.push("Set the partition of StatefulSets to 0: pods below it return with the old template".to_owned());
         }
         steps
     }
@@ -334,10 +310,7 @@ impl EveryStep {
         }
         steps.extend(self.of_kubelets.iter().map(|(act, pods)| format!("{act}: {}", some(pods, NAMED))));
         if !self.in_git.is_empty() {
-            steps.push(format!(
-                "Run linkerd inject --manual on these manifests in Git: {}",
-                some(&self.in_git, NAMED)
-            ));
+            steps.push(format!("Run linkerd inject --manual on these manifests in Git: {}", some(&self.in_git, NAMED)));
         }
         if !self.by_hand.is_empty() {
             let all = some(&self.by_hand, NAMED);
@@ -347,8 +320,7 @@ impl EveryStep {
     }
 
     fn finish(&self, remedy: Remedy, act: &str) -> Remedy {
-        let lines: Vec<Line> =
-            self.namespaces.iter().flat_map(|(namespace, meshed)| meshed.lines(namespace)).collect();
+        let lines: Vec<Line> = self.namespaces.iter().flat_map(|(namespace, meshed)| meshed.lines(namespace)).collect();
         let text = self.text(act, lines.len().saturating_sub(LINES));
         let note = |remedy: Remedy, text: String| remedy.step(StepKind::Note, text);
         let remedy = self.before().into_iter().fold(remedy, note);
@@ -370,8 +342,7 @@ impl Meshed {
     fn lines(&self, namespace: &str) -> Vec<Line> {
         let each = |all: &BTreeSet<String>, verb: &'static str, at_once: usize| -> Vec<Line> {
             let all: Vec<&String> = all.iter().collect();
-            let line =
-                |some: &[&String]| kubectl().namespace(namespace).words(verb).operands(some.iter().copied());
+            let line = |some: &[&String]| kubectl().namespace(namespace).words(verb).operands(some.iter().copied());
             all.chunks(at_once).map(|some| Line::from(line(some))).collect()
         };
         let mut lines = each(&self.paused, "rollout resume", A_LINE);

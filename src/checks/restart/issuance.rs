@@ -52,15 +52,12 @@ impl<'a> Issuance<'a> {
     pub fn restart(&self, pod: &Pod, because: &str) -> Option<Step> {
         let check = certificates::TABLE.iter().find(|check| check.id == RESTARTED)?;
         let (settings, joins) = (Settings::default(), Joins::default());
-        let run =
-            RunInput { cluster: self.cluster, knowledge: self.knowledge, settings: &settings, joins: &joins };
+        let run = RunInput { cluster: self.cluster, knowledge: self.knowledge, settings: &settings, joins: &joins };
         let ctx = Context::new(check.id, check.card(), run);
         let owners = ctx.owners();
         let owner = owners.owner(pod);
         let same = |other: &&Pod| {
-            other.metadata.namespace == pod.metadata.namespace
-                && !other.is_finished()
-                && owners.owner(other) == owner
+            other.metadata.namespace == pod.metadata.namespace && !other.is_finished() && owners.owner(other) == owner
         };
         let pods: Vec<String> =
             ctx.optional_list::<Pod>().iter().filter(same).map(|pod| pod.metadata.name.clone()).collect();

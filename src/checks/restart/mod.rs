@@ -12,9 +12,7 @@ mod rollouts;
 
 pub(super) use changed::after_change;
 pub use discovery::CallFaults;
-pub(super) use every::{
-    all_meshed, listed, meshed_after, meshed_but, meshed_on, of_namespaces, of_workloads,
-};
+pub(super) use every::{all_meshed, listed, meshed_after, meshed_but, meshed_on, of_namespaces, of_workloads};
 pub use issuance::Issuance;
 pub(super) use one::renew;
 pub(super) use rollouts::{Needs, Rollouts, is_injected_by_hand};

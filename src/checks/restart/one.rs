@@ -10,13 +10,7 @@ use crate::finding::{Restarts, Step};
 
 /// The step that recreates the pods of a workload; `because` is a clause with its effect. Reads the evidence
 /// of [`Rollouts`], if available.
-pub(in crate::checks) fn renew(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    pods: &[String],
-    needs: Needs,
-    because: &str,
-) -> Step {
+pub(in crate::checks) fn renew(ctx: &Context<'_>, owner: &Owner, pods: &[String], needs: Needs, because: &str) -> Step {
     let way = Rollouts::from_context(ctx).restart_method(ctx, owner, needs);
     let (kind, text, lines) = match way.inject {
         _ if owner.kind == STATIC => (StepKind::Note, of_static(owner, needs), Vec::new()),
@@ -66,8 +60,7 @@ pub(super) const STATIC: &str = "Node";
 /// The instruction for a static pod: the kubelet creates it from a manifest on its node, and ignores changes
 /// in the cluster.
 fn of_static(owner: &Owner, needs: Needs) -> String {
-    let manifest =
-        "the static pod's manifest (in the kubelet's staticPodPath, by default /etc/kubernetes/manifests)";
+    let manifest = "the static pod's manifest (in the kubelet's staticPodPath, by default /etc/kubernetes/manifests)";
     match needs {
         Needs::NewProxy => format!(
             "On node {}, run linkerd inject --manual on {manifest}: the kubelet then creates the pod again",
@@ -90,11 +83,8 @@ fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &RestartMet
         (Some(target), _) => {
             let restart = kubectl().namespace(namespace).words("rollout restart").operand(target);
             let lines = way.resume(namespace).into_iter().chain([Line::from(restart)]).collect();
-            let text = if way.paused {
-                "Resume the paused rollout and restart the workload"
-            } else {
-                "Restart the workload"
-            };
+            let text =
+                if way.paused { "Resume the paused rollout and restart the workload" } else { "Restart the workload" };
             (StepKind::Command, text, lines)
         }
         (None, "Pod") => (
@@ -102,11 +92,9 @@ fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &RestartMet
             "Delete the pod and create it again from its manifest, since no controller does",
             Vec::new(),
         ),
-        (None, "Job" | "CronJob") => (
-            StepKind::Command,
-            "Delete the pod once its work may start again: the Job creates a new one",
-            delete(),
-        ),
+        (None, "Job" | "CronJob") => {
+            (StepKind::Command, "Delete the pod once its work may start again: the Job creates a new one", delete())
+        }
         (None, _) if owner.recreates_pods() => {
             (StepKind::Command, "Delete the pods: their owner creates new ones", delete())
         }

@@ -76,12 +76,11 @@ pub(in crate::checks) fn is_injected_by_hand(pod: &Pod) -> bool {
 /// Owners of ReplicaSets and Jobs with the proxy in their template: Argo Rollouts, CronJobs, or the objects
 /// themselves. A Deployment's own template decides for its ReplicaSets.
 fn of_other_templates(ctx: &Context<'_>) -> Vec<Owner> {
-    let sets =
-        ctx.optional_list::<ReplicaSet>().iter().map(|one| ("ReplicaSet", &one.metadata, &one.spec.template));
+    let sets = ctx.optional_list::<ReplicaSet>().iter().map(|one| ("ReplicaSet", &one.metadata, &one.spec.template));
     let jobs = ctx.optional_list::<Job>().iter().map(|one| ("Job", &one.metadata, &one.spec.template));
-    let with_proxy = sets.chain(jobs).filter(|(_, _, template)| {
-        template.spec.proxy().is_some() && template.metadata.label(COMPONENT).is_none()
-    });
+    let with_proxy = sets
+        .chain(jobs)
+        .filter(|(_, _, template)| template.spec.proxy().is_some() && template.metadata.label(COMPONENT).is_none());
     let owners = with_proxy.map(|(kind, meta, _)| {
         let (kind, name) = match meta.controller() {
             Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
@@ -152,11 +151,8 @@ impl<'a> Rollouts<'a> {
                 group.entry(owners.owner(pod)).or_default().push(meta.name.clone());
             }
         }
-        for (&(kind, namespace, name), _) in
-            self.workloads.iter().filter(|(_, one)| one.spec.replicas != Some(0))
-        {
-            let owner =
-                Owner { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() };
+        for (&(kind, namespace, name), _) in self.workloads.iter().filter(|(_, one)| one.spec.replicas != Some(0)) {
+            let owner = Owner { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() };
             groups.entry(namespace).or_default().entry(owner).or_default();
         }
         groups
@@ -225,12 +221,7 @@ impl RestartMethod<'_> {
 
     /// The line that updates the proxy in the pod template. It runs only with the CLI of a release, if that is known:
     /// another one adds the proxy of its own release.
-    pub(super) fn inject_again(
-        &self,
-        ctx: &Context<'_>,
-        owner: &Owner,
-        release: Option<&str>,
-    ) -> Option<Line> {
+    pub(super) fn inject_again(&self, ctx: &Context<'_>, owner: &Owner, release: Option<&str>) -> Option<Line> {
         if self.inject != Inject::Manual {
             return None;
         }

@@ -12,10 +12,8 @@ pub(super) fn patch(object: &Annotated<'_>, path: &[&str], changes: &[KeyChange<
     let annotations: Map<String, Value> =
         changes.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect();
     let inner = Value::Object(Map::from_iter([("annotations".to_owned(), Value::Object(annotations))]));
-    let whole = path
-        .iter()
-        .rev()
-        .fold(inner, |inner, part| Value::Object(Map::from_iter([((*part).to_owned(), inner)])));
+    let whole =
+        path.iter().rev().fold(inner, |inner, part| Value::Object(Map::from_iter([((*part).to_owned(), inner)])));
     with_object(kubectl(), "patch", object).words("--type merge").option("-p", whole.to_string()).into()
 }
 
@@ -51,8 +49,7 @@ const CONTROLLER_LABELS: &str = concat!(
 /// Recreates a Job with other annotations, without the selector and labels from the Job controller.
 pub(super) fn job(object: &Annotated<'_>, changes: &[KeyChange<'_>]) -> Command {
     let text = |text: &str| Value::from(text).to_string();
-    let gone: Vec<String> =
-        changes.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| text(key)).collect();
+    let gone: Vec<String> = changes.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| text(key)).collect();
     let set: Map<String, Value> =
         changes.iter().filter_map(|(key, value)| Some(((*key).to_owned(), Value::from((*value)?)))).collect();
     let removed = if gone.is_empty() { String::new() } else { format!("del(.[{}]) | ", gone.join(", ")) };

@@ -27,12 +27,7 @@ impl fmt::Display for Operator<'_> {
         match self.copied() {
             Some(name) => write!(f, "{kind} {name}, which Flagger copies to {}", self.meta.name),
             None => {
-                write!(
-                    f,
-                    "{} {}, whose operator writes this {kind}",
-                    self.resource.kind.as_str(),
-                    self.resource.name
-                )
+                write!(f, "{} {}, whose operator writes this {kind}", self.resource.kind.as_str(), self.resource.name)
             }
         }
     }
@@ -41,10 +36,8 @@ impl fmt::Display for Operator<'_> {
 impl<'a> Operator<'a> {
     /// The operator of a workload; `None` if it has none, or if a GitOps controller manages the workload.
     pub(super) fn new(kind: Kind, meta: &'a Meta) -> Option<Operator<'a>> {
-        let is_workload = matches!(
-            kind,
-            Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::CronJob | Kind::Job
-        );
+        let is_workload =
+            matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::CronJob | Kind::Job);
         let resource = meta.owner_references.iter().find(|owner| owner.controller == Some(true))?;
         let group = resource.api_version.as_str().split_once('/').map_or("", |(group, _)| group);
         let is_custom = !OF_KUBERNETES.contains(&group);
@@ -84,11 +77,8 @@ impl<'a> Operator<'a> {
         let known = ctx.filter(|_| self.kind == Kind::Deployment);
         let known = known.and_then(|ctx| ctx.workload_for_steps("Deployment", (namespace, name)));
         let bare = Meta { name: name.to_owned(), namespace: namespace.into(), ..Meta::default() };
-        let object = Annotated {
-            kind: self.kind,
-            meta: known.map_or(&bare, |(_, known)| &known.metadata),
-            sites: vec![],
-        };
+        let object =
+            Annotated { kind: self.kind, meta: known.map_or(&bare, |(_, known)| &known.metadata), sites: vec![] };
         step(remedy, act, text, &object, || patch(&object, &["spec", "template", "metadata"], changes))
     }
 }

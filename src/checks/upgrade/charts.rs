@@ -47,8 +47,7 @@ pub(super) fn by_helm(
 ) -> Command {
     let mut lines = Vec::new();
     let origin = version.and_then(|version| knowledge.channels().origin(version));
-    let within =
-        |path: &str| origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path));
+    let within = |path: &str| origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path));
     // Values for high availability are files of the chart, unless it is a vendor's.
     let comes_with = origin.is_some_and(|origin| origin.within(CONTROL_PLANE.0).is_none());
     let chart = match version.is_some_and(|version| is_one_chart(knowledge, version)) {
@@ -75,20 +74,18 @@ pub(super) fn by_helm(
         false => upgrade,
     };
     let upgrade = options.settings(within).fold(upgrade, |upgrade, set| upgrade.option("--set", set));
-    let upgrade = options.files.iter().fold(upgrade, |upgrade, (_, path, file)| {
-        upgrade.option("--set-file", format!("{}={file}", within(path)))
-    });
+    let upgrade = options
+        .files
+        .iter()
+        .fold(upgrade, |upgrade, (_, path, file)| upgrade.option("--set-file", format!("{}={file}", within(path))));
     lines.push(if_chart_known(upgrade));
     Command::lines(lines).whole()
 }
 
 /// `CHART=…`: the version of the installed chart, empty without such a release.
 pub(in crate::checks) fn installed_chart(release: Release<'_>, script: impl Into<Arg>) -> Line {
-    let list = helm()
-        .words("list")
-        .namespace(release.namespace)
-        .option("--filter", exactly(release.name))
-        .words("-o yaml");
+    let list =
+        helm().words("list").namespace(release.namespace).option("--filter", exactly(release.name)).words("-o yaml");
     Line::set("CHART", Arg::output(list.pipe(program("sed").words("-n").arg(script))))
 }
 
@@ -136,11 +133,7 @@ pub(in crate::checks) fn crds_by_helm(
 }
 
 /// The version of a chart for a release, if known.
-pub(in crate::checks) fn chart_number(
-    knowledge: &Knowledge,
-    chart: &str,
-    of: &LinkerdVersion,
-) -> Option<String> {
+pub(in crate::checks) fn chart_number(knowledge: &Knowledge, chart: &str, of: &LinkerdVersion) -> Option<String> {
     // The numbering is unknown for a chart that the channel is not known to have.
     knowledge.channels().origin(of).is_none_or(|origin| origin.chart(chart).is_some()).then_some(())?;
     knowledge.charts().version_of(chart, of)

@@ -94,20 +94,14 @@ impl RenderedTo {
 }
 
 /// `linkerd upgrade` with more options.
-pub(super) fn by_cli(
-    upgrade: Call,
-    options: &Options<'_>,
-    force: Option<&'static str>,
-    to: RenderedTo,
-) -> Line {
+pub(super) fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>, to: RenderedTo) -> Line {
     let upgrade = if options.ha { upgrade.words("--ha") } else { upgrade };
     let with_flag = options.values.iter().filter_map(|(path, value, _)| Some((flag(path)?, value)));
     let upgrade = with_flag.fold(upgrade, |upgrade, (flag, value)| upgrade.option(flag, value.as_str()));
     let others = options.values.iter().filter(|(path, ..)| flag(path).is_none()).cloned().collect();
     let others = Options { values: others, ..Options::none() };
     let upgrade = others.settings(str::to_owned).fold(upgrade, |upgrade, set| upgrade.option("--set", set));
-    let upgrade =
-        options.files.iter().fold(upgrade, |upgrade, (option, _, file)| upgrade.option(option, *file));
+    let upgrade = options.files.iter().fold(upgrade, |upgrade, (option, _, file)| upgrade.option(option, *file));
     let force = if options.forced { Some("--force") } else { force };
     to.line(force.into_iter().fold(upgrade, |upgrade, option| upgrade.words(option)))
 }

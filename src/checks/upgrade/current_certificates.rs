@@ -45,8 +45,7 @@ pub(in crate::checks) fn without_key(mut remedy: Remedy, keys: &[&'static str]) 
         let text = step.command.as_ref()?.to_string();
         keys.iter().copied().find(|key| gives(&text, key))
     };
-    let Some((at, key)) = remedy.steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, key(step)?)))
-    else {
+    let Some((at, key)) = remedy.steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, key(step)?))) else {
         return remedy;
     };
     let step = &mut remedy.steps[at];
@@ -78,13 +77,9 @@ impl KeptCertificates {
     pub(super) fn to_files(self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         let what = match (self.issuer, self.anchors && !self.has_bundle) {
             (false, false) => return remedy,
-            (false, true) => {
-                "trust anchors to a file for the upgrade, since the installation may store others"
-            }
+            (false, true) => "trust anchors to a file for the upgrade, since the installation may store others",
             (true, false) => "issuer to files for the upgrade, since the installation stored another",
-            (true, true) => {
-                "issuer and trust anchors to files for the upgrade, since the installation stored others"
-            }
+            (true, true) => "issuer and trust anchors to files for the upgrade, since the installation stored others",
         };
         let command = Command::lines(self.lines(ctx)).whole();
         remedy.command(format!("Write the current {what}"), command)
@@ -140,11 +135,7 @@ fn is_other(ctx: &Context<'_>) -> bool {
 
 /// A command and the end of its step's text. Lines before it write the files of what is kept, and one after it
 /// deletes those of the issuer.
-pub(super) fn with_files(
-    ctx: &Context<'_>,
-    command: Command,
-    options: &Options<'_>,
-) -> (Command, &'static str) {
+pub(super) fn with_files(ctx: &Context<'_>, command: Command, options: &Options<'_>) -> (Command, &'static str) {
     let reason = match (options.kept.issuer, options.kept.anchors) {
         (false, false) => return (command, ""),
         (false, true) => ". It passes the current trust anchors, since the installation may store others",

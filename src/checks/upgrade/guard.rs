@@ -34,8 +34,7 @@ pub(in crate::checks) fn force(
     issuer: IssuerWritten,
 ) -> Option<&'static str> {
     let verifies = |release| ctx.knowledge.upgrades().guards_issuer(release, ctx.knowledge.minors());
-    (release.is_none_or(verifies) && writes_issuer(ctx) && refused_pods(ctx, issuer).next().is_some())
-        .then_some(FORCE)
+    (release.is_none_or(verifies) && writes_issuer(ctx) && refused_pods(ctx, issuer).next().is_some()).then_some(FORCE)
 }
 
 /// The option as long as the pods for which an upgrade must be forced are not replaced; afterwards `upgrade`

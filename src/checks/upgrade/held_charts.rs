@@ -38,8 +38,7 @@ pub(in crate::checks) fn own_chart<'a>(ctx: &Context<'_>, release: Release<'a>) 
     }
     let of_crds = |one: &CustomResourceDefinition| {
         CRDS.contains(&one.metadata.name.as_str())
-            && ManagedBy::from_labels(&one.metadata.labels, &one.metadata.annotations).release()
-                == Some(release)
+            && ManagedBy::from_labels(&one.metadata.labels, &one.metadata.annotations).release() == Some(release)
     };
     if ctx.for_steps::<CustomResourceDefinition>().iter().any(of_crds) {
         charts.insert(CRDS_CHART.0);
@@ -71,8 +70,7 @@ const TWO_CHARTS: Minor = Minor::new(2, 12);
 pub(in crate::checks) fn is_one_chart(knowledge: &Knowledge, version: &LinkerdVersion) -> bool {
     let oldest = knowledge.releases().rows().first().map(|row| row.opened_by);
     let is_older = |edge| oldest.is_some_and(|oldest| edge < oldest);
-    version.minor(knowledge.minors()).is_some_and(|minor| minor < TWO_CHARTS)
-        || version.edge().is_some_and(is_older)
+    version.minor(knowledge.minors()).is_some_and(|minor| minor < TWO_CHARTS) || version.edge().is_some_and(is_older)
 }
 
 impl OwnChart<'_> {
@@ -103,14 +101,10 @@ impl OwnChart<'_> {
         (chart, version): (&str, Option<&str>),
         set: &[String],
     ) -> Remedy {
-        let version =
-            version.map_or_else(|| "that release".to_owned(), |version| format!("version {version}"));
+        let version = version.map_or_else(|| "that release".to_owned(), |version| format!("version {version}"));
         let set = match set {
             [] => String::new(),
-            set => format!(
-                ". To keep the current behavior, set {} below {chart} in its values",
-                set.join(" and ")
-            ),
+            set => format!(". To keep the current behavior, set {} below {chart} in its values", set.join(" and ")),
         };
         let text = format!(
             "{act}. {}. Set {chart} to {version} under dependencies of its Chart.yaml{set}. \
@@ -121,11 +115,7 @@ impl OwnChart<'_> {
         let updated = helm().words("dependency update").operand(source()).offline();
         let upgrade = helm().words("upgrade").operand(self.release.name).operand(source());
         let upgrade = upgrade.namespace(self.release.namespace).words("--reset-then-reuse-values");
-        remedy.run(
-            StepKind::Upgrade,
-            text,
-            Command::lines([Line::from(updated), Line::from(upgrade)]).whole(),
-        )
+        remedy.run(StepKind::Upgrade, text, Command::lines([Line::from(updated), Line::from(upgrade)]).whole())
     }
 
     /// The effect of a rollback of its release.

@@ -53,21 +53,13 @@ impl<'a> Options<'a> {
     }
 
     /// Sets a value of the chart to a list of these items and the value of a variable that the reader sets.
-    pub(in crate::checks) fn set_with(
-        mut self,
-        path: &'a str,
-        these: String,
-        variable: &'static str,
-    ) -> Options<'a> {
+    pub(in crate::checks) fn set_with(mut self, path: &'a str, these: String, variable: &'static str) -> Options<'a> {
         self.values.push((path, these, Some(variable)));
         self
     }
 
     /// The values as arguments of `--set`; `within` is the path of the values in the chart.
-    pub(super) fn settings<'s>(
-        &'s self,
-        within: impl Fn(&str) -> String + 's,
-    ) -> impl Iterator<Item = Arg> + 's {
+    pub(super) fn settings<'s>(&'s self, within: impl Fn(&str) -> String + 's) -> impl Iterator<Item = Arg> + 's {
         self.values.iter().map(move |(path, value, more)| {
             let set = helm_set(&within(path), value);
             match more {
@@ -158,8 +150,7 @@ impl<'a> Options<'a> {
     ) -> Option<ChartSettings> {
         let origin = version.and_then(|version| knowledge.channels().origin(version));
         let chart = origin.and_then(|origin| origin.chart(CONTROL_PLANE.0)).unwrap_or(CONTROL_PLANE.0);
-        let within =
-            |path: &str| origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path));
+        let within = |path: &str| origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path));
         let values = self.values.iter().map(|(path, value, more)| match more {
             None => ChartSetting::Value { path: within(path), value: value.clone(), is_text: false },
             Some(variable) => ChartSetting::Variable { path: within(path), value: value.clone(), variable },

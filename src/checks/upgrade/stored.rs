@@ -51,8 +51,7 @@ impl Stored {
         let values = config.and_then(ConfigMap::chart_values);
         let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS);
         Stored {
-            has_config: !ctx.is_absent_for_steps::<ConfigMap>("linkerd-config")
-                && config.is_some() == values.is_some(),
+            has_config: !ctx.is_absent_for_steps::<ConfigMap>("linkerd-config") && config.is_some() == values.is_some(),
             has_anchors: !ctx.is_absent_for_steps::<ConfigMap>(TRUST_ROOTS)
                 && roots.is_none_or(|roots| roots.data.contains_key(BUNDLE)),
             has_issuer: !ctx.is_absent_for_steps::<Secret>(ISSUER),
@@ -69,8 +68,7 @@ impl Stored {
     fn by_hand_with(&self, options: &Options<'_>) -> Option<&'static str> {
         let text = |path: &str| self.values.as_ref().and_then(|values| values.text(path)).unwrap_or_default();
         let own_certificate = |webhook: &&str| {
-            let is_external =
-                self.values.as_ref().and_then(|one| one.bool(&format!("{webhook}.externalSecret")));
+            let is_external = self.values.as_ref().and_then(|one| one.bool(&format!("{webhook}.externalSecret")));
             !text(&format!("{webhook}.crtPEM")).is_empty() && is_external != Some(true)
         };
         // linkerd-config does not contain the keys of given certificates.
@@ -84,8 +82,7 @@ impl Stored {
                 "identityTrustAnchorsPEM, the certificate and key of the issuer (identity.issuer.tls), and \
                  those of the webhooks",
             )
-        } else if !self.has_config || lacks(self.has_anchors, ANCHORS) || lacks(self.has_issuer, CERTIFICATE)
-        {
+        } else if !self.has_config || lacks(self.has_anchors, ANCHORS) || lacks(self.has_issuer, CERTIFICATE) {
             Some("identityTrustAnchorsPEM and the certificate and key of the issuer (identity.issuer.tls)")
         } else {
             None
@@ -93,12 +90,7 @@ impl Stored {
     }
 
     /// Adds the steps that write the Secret from a file; `needed` are the values that the CLI requires.
-    pub(in crate::checks) fn written_by_hand(
-        &self,
-        ctx: &Context<'_>,
-        remedy: Remedy,
-        needed: &str,
-    ) -> Remedy {
+    pub(in crate::checks) fn written_by_hand(&self, ctx: &Context<'_>, remedy: Remedy, needed: &str) -> Remedy {
         let home = ctx.namespaces().control_plane.as_str();
         let label = kubectl()
             .namespace(home)
@@ -106,8 +98,7 @@ impl Stored {
             .operand(STORED_VALUES)
             .arg(format!("linkerd.io/control-plane-ns={home}"));
         let remedy = match self.has_config {
-            true => remedy
-                .command("Print the values in effect", entry(ctx, "get configmap linkerd-config", "values")),
+            true => remedy.command("Print the values in effect", entry(ctx, "get configmap linkerd-config", "values")),
             false => remedy,
         };
         remedy
@@ -273,8 +264,7 @@ fn install(ctx: &Context<'_>, options: &Options<'_>) -> Line {
     let install = if options.ha { install.words("--ha") } else { install };
     let install = options.settings(str::to_owned).fold(install, |install, set| install.option("--set", set));
     let given = options.files.iter().map(|(_, path, file)| (*path, *file));
-    let pem: Vec<String> =
-        current(options).chain(given).map(|(path, file)| format!("{path}={file}")).collect();
+    let pem: Vec<String> = current(options).chain(given).map(|(path, file)| format!("{path}={file}")).collect();
     install.option("--set-file", pem.join(",")).pipe(apply())
 }
 

@@ -41,8 +41,7 @@ pub(in crate::checks) struct Unstored<'a> {
 impl Unstored<'_> {
     /// The options that set it again, as text.
     pub(in crate::checks) fn options(&self) -> String {
-        let each: Vec<String> =
-            self.settings.iter().map(|one| format!("{} {}", one.option, one.arg())).collect();
+        let each: Vec<String> = self.settings.iter().map(|one| format!("{} {}", one.option, one.arg())).collect();
         each.join(" ")
     }
 
@@ -106,12 +105,7 @@ fn gather(path: &str, value: &Value, default: Option<&Value>, into: &mut Vec<Cli
         Value::Mapping(map) => {
             for (key, inner) in map {
                 let Some(key) = key.as_str() else { continue };
-                gather(
-                    &format!("{path}.{}", escaped(key)),
-                    inner,
-                    default.and_then(|map| map.get(key)),
-                    into,
-                );
+                gather(&format!("{path}.{}", escaped(key)), inner, default.and_then(|map| map.get(key)), into);
             }
         }
         Value::Sequence(list) => {
@@ -173,8 +167,7 @@ mod tests {
     #[test]
     fn values_at_their_default_need_no_option() {
         assert!(
-            settings("kubeAPI", "{clientQPS: 100, clientBurst: 200}", "{clientQPS: 100, clientBurst: 200}")
-                .is_empty()
+            settings("kubeAPI", "{clientQPS: 100, clientBurst: 200}", "{clientQPS: 100, clientBurst: 200}").is_empty()
         );
         assert!(settings("runtimeClassName", "''", "null").is_empty());
         assert_eq!(

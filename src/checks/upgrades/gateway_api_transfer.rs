@@ -35,10 +35,7 @@ pub(super) struct HeldDefinitions<'a> {
 
 impl<'a> HeldDefinitions<'a> {
     /// The definitions of the same owner, if it also manages Linkerd's own. Reads CRDs.
-    pub(super) fn find(
-        ctx: &Context<'a>,
-        definition: &'a CustomResourceDefinition,
-    ) -> Option<HeldDefinitions<'a>> {
+    pub(super) fn find(ctx: &Context<'a>, definition: &'a CustomResourceDefinition) -> Option<HeldDefinitions<'a>> {
         let owner = Owner::from_metadata(&definition.metadata)?;
         let all = ctx.optional_list::<CustomResourceDefinition>();
         let of_it = |one: &&CustomResourceDefinition| Owner::from_metadata(&one.metadata) == Some(owner);
@@ -47,11 +44,8 @@ impl<'a> HeldDefinitions<'a> {
         held.iter().any(|name| name.ends_with(".linkerd.io")).then(|| HeldDefinitions {
             owner,
             names: held.into_iter().filter(|name| name.ends_with(GROUP)).collect(),
-            is_rendered: ManagedBy::from_labels(
-                &definition.metadata.labels,
-                &definition.metadata.annotations,
-            )
-            .is_rendered_by_cli(),
+            is_rendered: ManagedBy::from_labels(&definition.metadata.labels, &definition.metadata.annotations)
+                .is_rendered_by_cli(),
         })
     }
 
@@ -100,10 +94,9 @@ impl<'a> HeldDefinitions<'a> {
                         LEFT_OUT.join(", ")
                     ),
                 };
-                remedy.step(StepKind::ChartValue, text).command(
-                    format!("Sync it with {owner}, and wait until the sync is complete"),
-                    gitops::taken(owner),
-                )
+                remedy
+                    .step(StepKind::ChartValue, text)
+                    .command(format!("Sync it with {owner}, and wait until the sync is complete"), gitops::taken(owner))
             }
         };
         let gone = [HELM_RELEASE, HELM_NAMESPACE, CREATED_BY].map(|key| format!("{key}-"));

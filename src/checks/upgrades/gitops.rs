@@ -6,24 +6,14 @@ use crate::command::{Call, Line, program};
 use crate::model::managed_by::GitOps;
 
 /// Adds the steps that set a chart's version; `act` describes the purpose.
-pub(super) fn bring(
-    remedy: Remedy,
-    owner: GitOps<'_>,
-    act: &str,
-    chart: &str,
-    version: Option<&str>,
-) -> Remedy {
+pub(super) fn bring(remedy: Remedy, owner: GitOps<'_>, act: &str, chart: &str, version: Option<&str>) -> Remedy {
     let wanted = version.unwrap_or("the version that is released with it");
     let field = match owner {
-        GitOps::ArgoCd(_) => {
-            "targetRevision of its source (or, if it renders a folder of Git, the version there)"
-        }
+        GitOps::ArgoCd(_) => "targetRevision of its source (or, if it renders a folder of Git, the version there)",
         GitOps::HelmRelease(..) => "spec.chart.spec.version, or the version in its OCIRepository",
         GitOps::Kustomization(..) => "the HelmRelease or the manifests that it applies",
     };
-    let text = format!(
-        "{act}: in Git, chart {chart} {wanted} of {owner}: {field}; review the changes before you sync"
-    );
+    let text = format!("{act}: in Git, chart {chart} {wanted} of {owner}: {field}; review the changes before you sync");
     synced(reviewed(remedy, StepKind::Upgrade, text, owner), owner)
 }
 
@@ -43,9 +33,7 @@ pub(in crate::checks) fn committed(remedy: Remedy, owner: GitOps<'_>, file: &str
 /// Adds the step of a change in Git, with the command that compares it with the cluster.
 fn reviewed(remedy: Remedy, kind: StepKind, text: String, owner: GitOps<'_>) -> Remedy {
     match owner {
-        GitOps::ArgoCd(name) => {
-            remedy.run(kind, text, argo_cd().words("app diff").operand(name).words("--refresh"))
-        }
+        GitOps::ArgoCd(name) => remedy.run(kind, text, argo_cd().words("app diff").operand(name).words("--refresh")),
         GitOps::HelmRelease(..) | GitOps::Kustomization(..) => remedy.step(kind, text),
     }
 }
@@ -74,12 +62,9 @@ pub(in crate::checks) fn taken(owner: GitOps<'_>) -> Command {
             lines.extend(flux("helmrelease", HELM_RELEASES, namespace, name));
             Command::lines(lines)
         }
-        GitOps::Kustomization(namespace, name) => Command::lines(flux(
-            "kustomization",
-            "kustomizations.kustomize.toolkit.fluxcd.io",
-            namespace,
-            name,
-        )),
+        GitOps::Kustomization(namespace, name) => {
+            Command::lines(flux("kustomization", "kustomizations.kustomize.toolkit.fluxcd.io", namespace, name))
+        }
     }
 }
 

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 
 use super::phases::Phase;
 use crate::card::Part;
-use crate::checks::multicluster::links::{
-    link_again_with, made_by_chart, single_controller, unlink_controller,
-};
+use crate::checks::multicluster::links::{link_again_with, made_by_chart, single_controller, unlink_controller};
 use crate::checks::prelude::*;
 use crate::checks::upgrade::guarded;
 use crate::command::{Call, Line, helm_set, meshdoctor};
@@ -34,9 +32,7 @@ impl<'a> ChartController<'a> {
 
     /// Whether a workload is the controller of the CLI that it replaces.
     pub(super) fn replaces(&self, owner: &Owner) -> bool {
-        owner.kind == "Deployment"
-            && owner.namespace == self.namespace
-            && Some(owner.name.as_str()) == self.legacy
+        owner.kind == "Deployment" && owner.namespace == self.namespace && Some(owner.name.as_str()) == self.legacy
     }
 
     fn rollout(&self, verb: &'static str) -> Call {
@@ -91,12 +87,9 @@ pub(in crate::checks) fn chart_controllers<'a>(
 }
 
 /// The chart values that create these controllers, as arguments of `--set`.
-pub(in crate::checks) fn settings<'s>(
-    controllers: &'s [ChartController<'_>],
-) -> impl Iterator<Item = String> + 's {
-    let set = |(at, one): (usize, &ChartController<'_>)| {
-        helm_set(&format!("controllers[{at}].link.ref.name"), one.link)
-    };
+pub(in crate::checks) fn settings<'s>(controllers: &'s [ChartController<'_>]) -> impl Iterator<Item = String> + 's {
+    let set =
+        |(at, one): (usize, &ChartController<'_>)| helm_set(&format!("controllers[{at}].link.ref.name"), one.link);
     controllers.iter().enumerate().map(set)
 }
 
@@ -150,16 +143,11 @@ pub(super) fn phase(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<Phase> {
         ),
         _ => links.iter().fold(Remedy::new(), |remedy, link| link_again_with(remedy, link, makes, Some(to))),
     };
-    let replaced: Vec<&ChartController<'_>> =
-        controllers.iter().filter(|one| one.legacy().is_some()).collect();
+    let replaced: Vec<&ChartController<'_>> = controllers.iter().filter(|one| one.legacy().is_some()).collect();
     let remedy = replaced.iter().fold(remedy, |remedy, one| {
-        remedy.command(
-            single_controller(one.link),
-            guarded(Some(to), unlink_controller(one.namespace, one.link)),
-        )
+        remedy.command(single_controller(one.link), guarded(Some(to), unlink_controller(one.namespace, one.link)))
     });
-    let remedy = remedy.shown_by(
-        meshdoctor().words("check --only").arg(Extension::Multicluster.name()).words("--fail-on warning"),
-    );
+    let remedy = remedy
+        .shown_by(meshdoctor().words("check --only").arg(Extension::Multicluster.name()).words("--fail-on warning"));
     Some(Phase { title: format!("Links of {to}"), part: Part::Links, release: Some(to.clone()), remedy })
 }

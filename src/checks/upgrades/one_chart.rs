@@ -40,8 +40,7 @@ pub(super) fn new_release<'a>(ctx: &Context<'a>, chart: Chart) -> Release<'a> {
 }
 
 fn owned_by<'a>(call: Call, release: Release<'a>) -> Call {
-    call.arg(format!("{HELM_RELEASE}={}", release.name))
-        .arg(format!("{HELM_NAMESPACE}={}", release.namespace))
+    call.arg(format!("{HELM_RELEASE}={}", release.name)).arg(format!("{HELM_NAMESPACE}={}", release.namespace))
 }
 
 fn install(ctx: &Context<'_>, lines: &mut Vec<Line>, to: &LinkerdVersion, chart: Chart) -> Call {
@@ -171,9 +170,7 @@ pub(super) fn extension(
     let reference = chart_of(ctx.knowledge, &mut lines, Some(to), chart);
     let version = chart_number(ctx.knowledge, chart.0, to);
     let version = version.map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from);
-    lines.push(Line::from(
-        helm().words("uninstall").operand(old.name).namespace(old.namespace).words("--wait"),
-    ));
+    lines.push(Line::from(helm().words("uninstall").operand(old.name).namespace(old.namespace).words("--wait")));
     let install = helm().words("install").operand(chart.0).operand(reference);
     let install = install.namespace(namespace).words("--create-namespace").option("--version", version);
     lines.push(Line::from(install.words("-f").arg(file)));

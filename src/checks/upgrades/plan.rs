@@ -16,9 +16,7 @@ use crate::checks::prelude::*;
 use crate::checks::restart;
 use crate::checks::upgrade::{CRDS_CHART, chart_number, is_one_chart, managed_by, release_of_crds};
 use crate::checks::versions::cli_install::install;
-use crate::checks::versions::gateway_api::{
-    HTTP, bring, brings_gateway_api, definition, install_bundle, stored_again,
-};
+use crate::checks::versions::gateway_api::{HTTP, bring, brings_gateway_api, definition, install_bundle, stored_again};
 use crate::checks::viz::first_with_ports;
 use crate::command::{Call, linkerd, meshdoctor, own, program};
 use crate::item::EXTENSION_LABEL;
@@ -121,8 +119,7 @@ pub(super) fn minor_of(ctx: &Context<'_>, release: &LinkerdVersion) -> Option<Mi
 /// The release of a minor on the way from one release to another: between releases of a vendor, the first one of that
 /// vendor.
 pub(super) fn stop(row: &ReleaseRow, from: &LinkerdVersion, to: &LinkerdVersion) -> LinkerdVersion {
-    let of_vendor =
-        |release: &LinkerdVersion| matches!(release.channel(), Channel::Enterprise | Channel::Preview);
+    let of_vendor = |release: &LinkerdVersion| matches!(release.channel(), Channel::Enterprise | Channel::Preview);
     let own = (of_vendor(from) && of_vendor(to)).then(|| format!("enterprise-{}.0", row.minor).parse().ok());
     own.flatten().unwrap_or_else(|| row.release())
 }
@@ -143,12 +140,7 @@ pub(super) fn oldest_proxy(ctx: &Context<'_>, control_plane: &LinkerdVersion) ->
 }
 
 /// The preparation: `from` is the installed release, `hops` the releases up to the target in order.
-fn before(
-    ctx: &Context<'_>,
-    from: &LinkerdVersion,
-    hops: &[LinkerdVersion],
-    target: &LinkerdVersion,
-) -> Phase {
+fn before(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion], target: &LinkerdVersion) -> Phase {
     let json = format!("json={}", numbers_before(target));
     let remedy = Remedy::new()
         .command(
@@ -181,8 +173,7 @@ fn before(
 fn heeded(ctx: &Context<'_>, remedy: Remedy, from: &LinkerdVersion, to: &LinkerdVersion) -> Remedy {
     let cni = values(ctx).ok().and_then(|values| values.bool("cniEnabled")) == Some(true);
     let between = Between { from, to, minors: ctx.knowledge.minors() };
-    let rows =
-        ctx.knowledge.upgrades().notes_between(between).filter(|row| row.cni.is_none_or(|only| only == cni));
+    let rows = ctx.knowledge.upgrades().notes_between(between).filter(|row| row.cni.is_none_or(|only| only == cni));
     rows.fold(remedy, |remedy, row| {
         let when = if row.is_certain(between) { "With" } else { "Perhaps with" };
         remedy.note(format!("{when} {to} {}", row.what))
@@ -240,8 +231,7 @@ fn cli_and_crds(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) -
         "From here on keep the CRDs, even in a rollback: older ones may lack a version in which objects \
          are stored by now",
     );
-    let check =
-        meshdoctor().words("check --crds --expected-version").arg(to.to_string()).words("--only crd-missing");
+    let check = meshdoctor().words("check --crds --expected-version").arg(to.to_string()).words("--only crd-missing");
     let applied = mark_of_crds(ctx, to).map(|mark| {
         let read = kubectl().words("get crd servers.policy.linkerd.io -o yaml");
         read.pipe(program("grep").words("-F").arg(mark))
@@ -257,9 +247,7 @@ fn mark_of_crds(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<String> {
         return None;
     }
     match (release_of_crds(ctx), by.installer) {
-        (Some(_), _) => {
-            chart_number(ctx.knowledge, CRDS_CHART.0, to).map(|it| format!("{}-{it}", CRDS_CHART.0))
-        }
+        (Some(_), _) => chart_number(ctx.knowledge, CRDS_CHART.0, to).map(|it| format!("{}-{it}", CRDS_CHART.0)),
         (None, Some(Installer::Cli)) => Some(format!("linkerd/cli {to}")),
         (None, _) => None,
     }
@@ -267,10 +255,8 @@ fn mark_of_crds(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<String> {
 
 fn control_plane(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion)) -> Remedy {
     let remedy = release::control_plane(ctx, heeded(ctx, Remedy::new(), from, to), (from, to));
-    let remedy = remedy.command(
-        "Watch the rollout: each Deployment completes, and new pods get a proxy and start",
-        watched(ctx),
-    );
+    let remedy = remedy
+        .command("Watch the rollout: each Deployment completes, and new pods get a proxy and start", watched(ctx));
     let checked = linkerd().control_plane(&ctx.namespaces().control_plane).words("check");
     let remedy = remedy.command("Run linkerd check", checked);
     let all = meshdoctor().words("check");
@@ -306,8 +292,7 @@ fn extensions(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion))
     if names.is_empty() {
         return None;
     }
-    let remedy =
-        names.iter().fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, (from, to)));
+    let remedy = names.iter().fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, (from, to)));
     let checked = names.iter().filter(|name| EXTENSIONS.contains(name));
     let checked: Vec<&str> =
         checked.map(|name| if *name == "multicluster" { LINK_DEFINITION } else { *name }).collect();
@@ -385,10 +370,7 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
     let plugin = reached.next_plugin(ctx, to)?;
     let remedy = Remedy::new().command(
         format!("Check what linkerd-cni {plugin} changes on these nodes"),
-        meshdoctor()
-            .words("check --to-cni")
-            .arg(plugin.to_string())
-            .words("--only cni-plugin-upgrade-hazard"),
+        meshdoctor().words("check --to-cni").arg(plugin.to_string()).words("--only cni-plugin-upgrade-hazard"),
     );
     let remedy = match ctx.knowledge.cni_plugin().is_beyond(&plugin) {
         true => remedy.note(format!(
@@ -410,19 +392,13 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         let of_it = |call: Call| call.operand(format!("daemonset/{}", set.metadata.name));
         let home = || kubectl().namespace(&set.metadata.namespace);
         let rollout = of_it(home().words("rollout status")).words("--timeout=15m");
-        let images =
-            of_it(home().words("get")).words("-o").arg("jsonpath={.spec.template.spec.containers[*].image}");
+        let images = of_it(home().words("get")).words("-o").arg("jsonpath={.spec.template.spec.containers[*].image}");
         remedy.command("Wait until it is ready on every node", rollout).shown_by(Command::lines([
             images.pipe(program("grep").words("-F").arg(plugin.to_string())),
             meshdoctor().words("check --only cni").into(),
         ]))
     });
-    Some(Phase {
-        title: format!("linkerd-cni to {plugin}"),
-        part: Part::LinkerdCni,
-        release: Some(to.clone()),
-        remedy,
-    })
+    Some(Phase { title: format!("linkerd-cni to {plugin}"), part: Part::LinkerdCni, release: Some(to.clone()), remedy })
 }
 
 /// The phase of the Gateway API, if its version by then is too old for the release and the release's charts

@@ -6,9 +6,7 @@ use std::cmp::Ordering;
 use semver::Version;
 
 use super::gateway_api_transfer::HeldDefinitions;
-use crate::checks::versions::gateway_api::{
-    GRPC, HTTP, bundle, comes_with_linkerd, definition, is_refused, serves,
-};
+use crate::checks::versions::gateway_api::{GRPC, HTTP, bundle, comes_with_linkerd, definition, is_refused, serves};
 use crate::checks::{Context, Plugin};
 use crate::knowledge::GatewayApi;
 use crate::model::cni;
@@ -78,11 +76,7 @@ impl Reached {
 
     /// The Gateway API step for a release, if the version by then is too old and no chart of Linkerd installs
     /// it. Reads the definitions of routes.
-    pub(super) fn next_gateway_api<'a>(
-        &mut self,
-        ctx: &Context<'a>,
-        to: &LinkerdVersion,
-    ) -> Option<GatewayStep<'a>> {
+    pub(super) fn next_gateway_api<'a>(&mut self, ctx: &Context<'a>, to: &LinkerdVersion) -> Option<GatewayStep<'a>> {
         let row = ctx.knowledge.releases().for_version(to)?;
         let wanted = row.gateway_api.as_ref()?;
         let http = definition(ctx, HTTP).ok()??;
@@ -97,8 +91,7 @@ impl Reached {
         let is_held = !self.brought && HeldDefinitions::find(ctx, http).is_some_and(|held| held.by_helm());
         let replaced_with = bundled.filter(|bundled| is_held && **bundled < there).cloned();
         // A version that an earlier step installed satisfies its range.
-        let is_enough =
-            wanted.compare(&there) != Ordering::Less && (newer || serves(http, &wanted.http_route));
+        let is_enough = wanted.compare(&there) != Ordering::Less && (newer || serves(http, &wanted.http_route));
         if is_enough && replaced_with.is_none() {
             return None;
         }
@@ -126,8 +119,7 @@ impl Reached {
     pub(super) fn next_plugin(&mut self, ctx: &Context<'_>, to: &LinkerdVersion) -> Option<CniVersion> {
         let (there, by_cli) = self.plugin.clone()?;
         let upgrade = ctx.upgrade()?;
-        let comes =
-            Plugin::installed_by(to, ctx.knowledge.releases()).map(|plugin| plugin.by(by_cli).clone());
+        let comes = Plugin::installed_by(to, ctx.knowledge.releases()).map(|plugin| plugin.by(by_cli).clone());
         let is_last = to.same_release(&upgrade.to);
         let named = ctx.settings.to_cni.clone();
         let past = |named: &CniVersion, comes: &CniVersion| named.plugin() <= comes.plugin();

@@ -6,8 +6,8 @@ use super::{gitops, mirrors, one_chart};
 use crate::checks::extensions::{carried, preview_text};
 use crate::checks::prelude::*;
 use crate::checks::upgrade::{
-    self, CONTROL_PLANE, CRDS_CHART, Chart, RenderedTo, chart_number, chart_of, crds_by_helm, guarded,
-    is_one_chart, managed_by, only_with_chart, own_chart, which_tool,
+    self, CONTROL_PLANE, CRDS_CHART, Chart, RenderedTo, chart_number, chart_of, crds_by_helm, guarded, is_one_chart,
+    managed_by, only_with_chart, own_chart, which_tool,
 };
 use crate::command::{Call, Line, helm, linkerd, program};
 use crate::item::EXTENSION_LABEL;
@@ -174,14 +174,45 @@ pub(in crate::checks) fn extension(
         "multicluster" => "multicluster",
         _ => return remedy.step(StepKind::Upgrade, format!("{act}, with the tool that installed it")),
     };
-    let of = Extension::from_name(name);
-    let options: Vec<Arg> = of.map(|of| carried(ctx, of, &[])).unwrap_or_default();
-    let rendered = |remedy: Remedy, to_it: RenderedTo| {
-        let call = linkerd().control_plane(&ctx.namespaces().control_plane).words(command).words("install");
-        let text = format!("{act}, with the values that it was installed with");
-        let call = mirrors::settings(&controllers).fold(call, |call, set| call.option("--set", set));
-        let call = options.iter().cloned().fold(call, |call, set| call.option("--set", set));
-        let text = match controllers.is_empty() {
+    let upgrade = CliUpgrade { command, of: Extension::from_name(name), to, act: &act, controllers: &controllers };
+    if let Some(owner) = own.gitops.filter(|_| own.is_rendered_by_cli()) {
+        let file = if command == "viz" { "linkerd-viz.yaml" } else { "linkerd-multicluster.yaml" };
+        let remedy = gitops::committed(upgrade.rendered(ctx, remedy, RenderedTo::File(file)), owner, file);
+        return mirrors::awaited(remedy, &controllers);
+    }
+    let remedy = match (by.gitops, by.installer) {
+        (Some(owner), _) => {
+            remedy.step(StepKind::Upgrade, format!("{act}: in Git, like the control plane that {owner} manages"))
+        }
+        (None, Some(Installer::Cli)) => {
+            let remedy = upgrade.rendered(ctx, remedy, RenderedTo::Cluster);
+            if name == "viz" { pruned_viz(ctx, remedy, to) } else { remedy }
+        }
+        (None, _) => remedy.step(StepKind::Upgrade, format!("{act}, with the tool that installed it")),
+    };
+    mirrors::awaited(remedy, &controllers)
+}
+
+/// The upgrade of an extension by the linkerd CLI.
+struct CliUpgrade<'a> {
+    /// The CLI's command of the extension.
+    command: &'static str,
+    of: Option<Extension>,
+    to: &'a LinkerdVersion,
+    /// What the step does.
+    act: &'a str,
+    controllers: &'a [mirrors::ChartController<'a>],
+}
+
+impl CliUpgrade<'_> {
+    /// Adds the preview and the step that renders the extension with the options of its installation.
+    fn rendered(&self, ctx: &Context<'_>, remedy: Remedy, to_it: RenderedTo) -> Remedy {
+        let call = linkerd().control_plane(&ctx.namespaces().control_plane).words(self.command).words("install");
+        let options: Vec<Arg> = self.of.map(|of| carried(ctx, of, &[])).unwrap_or_default();
+        let call = mirrors::settings(self.controllers).fold(call, |call, set| call.option("--set", set));
+        let call = options.into_iter().fold(call, |call, set| call.option("--set", set));
+        let text = format!("{}, with the values that it was installed with", self.act);
+        let text = match self.controllers.is_empty() {
             true => text,
             false => format!("{text}, with a controller of the chart for each link"),
         };
@@ -189,30 +220,15 @@ pub(in crate::checks) fn extension(
             RenderedTo::Cluster => text,
             RenderedTo::File(file) => format!("{text}: render it to {file}"),
         };
-        let remedy = match of {
+        let remedy = match self.of {
             Some(of) => {
-                let preview = guarded(Some(to), call.clone().pipe(kubectl().words("diff -f -")));
+                let preview = guarded(Some(self.to), call.clone().pipe(kubectl().words("diff -f -")));
                 remedy.run(StepKind::Note, preview_text(of), preview)
             }
             None => remedy,
         };
-        remedy.run(StepKind::Upgrade, text, guarded(Some(to), to_it.line(call)))
-    };
-    if let Some(owner) = own.gitops.filter(|_| own.is_rendered_by_cli()) {
-        let file = if command == "viz" { "linkerd-viz.yaml" } else { "linkerd-multicluster.yaml" };
-        let remedy = gitops::committed(rendered(remedy, RenderedTo::File(file)), owner, file);
-        return mirrors::awaited(remedy, &controllers);
+        remedy.run(StepKind::Upgrade, text, guarded(Some(self.to), to_it.line(call)))
     }
-    let remedy = match (by.gitops, by.installer) {
-        (Some(owner), _) => remedy
-            .step(StepKind::Upgrade, format!("{act}: in Git, like the control plane that {owner} manages")),
-        (None, Some(Installer::Cli)) => {
-            let remedy = rendered(remedy, RenderedTo::Cluster);
-            if name == "viz" { pruned_viz(ctx, remedy, to) } else { remedy }
-        }
-        (None, _) => remedy.step(StepKind::Upgrade, format!("{act}, with the tool that installed it")),
-    };
-    mirrors::awaited(remedy, &controllers)
 }
 
 /// The namespace of an extension.
@@ -296,10 +312,7 @@ fn pruned_viz(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Remedy 
     }
     let prune = linkerd().control_plane(&ctx.namespaces().control_plane).words("viz prune");
     remedy
-        .command(
-            "Write leftovers of earlier releases of viz to a file",
-            guarded(Some(to), prune.to_file(FILE)),
-        )
+        .command("Write leftovers of earlier releases of viz to a file", guarded(Some(to), prune.to_file(FILE)))
         .command(
             "If the file lists objects, remove from it what you use, and delete the rest",
             kubectl().words("delete -f").arg(FILE),
@@ -344,13 +357,7 @@ fn upgrade_call(
     upgrade.namespace(release.namespace).option("--version", chart_version(ctx, chart.0, to))
 }
 
-fn by_helm(
-    ctx: &Context<'_>,
-    release: Release<'_>,
-    to: &LinkerdVersion,
-    chart: Chart,
-    set: &[String],
-) -> Command {
+fn by_helm(ctx: &Context<'_>, release: Release<'_>, to: &LinkerdVersion, chart: Chart, set: &[String]) -> Command {
     let mut lines = Vec::new();
     let upgrade = upgrade_call(ctx, &mut lines, release, to, chart).words("--reset-then-reuse-values");
     let upgrade = set.iter().fold(upgrade, |call, one| call.option("--set", one.as_str()));
@@ -412,8 +419,7 @@ fn moved_values(
         (Some(within), None) => format!(".\"{within}\" // {{}}"),
         (None, None) | (Some(_), Some(_)) => return None,
     };
-    let values =
-        helm().words("get values").operand(release.name).namespace(release.namespace).words("-o json");
+    let values = helm().words("get values").operand(release.name).namespace(release.namespace).words("-o json");
     let mut lines = vec![values.pipe(program("jq").arg(place)).to_file(FILE)];
     let upgrade = upgrade_call(ctx, &mut lines, release, to, chart).words("--reset-values -f").arg(FILE);
     let within = |one: &String| match after.within(chart.0) {

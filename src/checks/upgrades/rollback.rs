@@ -17,12 +17,7 @@ const OVERRIDES: &str = "linkerd-config-overrides";
 
 /// The rollback phase: `from` is the installed release, `hops` the target releases in order. Reads
 /// `deployments.apps`.
-pub(super) fn phase(
-    ctx: &Context<'_>,
-    from: &LinkerdVersion,
-    hops: &[LinkerdVersion],
-    moves_plugin: bool,
-) -> Phase {
+pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion], moves_plugin: bool) -> Phase {
     let remedy = Remedy::new().note(
         "Until the data plane restarts, only the control plane can be rolled back, by one release: proxies \
          of that release still run",
@@ -47,9 +42,7 @@ pub(super) fn phase(
                      can hold the issuer's key",
                     kubectl().words("apply --server-side --force-conflicts -f").arg(one_chart::MANIFEST),
                 ),
-                (Some(_), _) => {
-                    with_helm(ctx, remedy, one_chart::new_release(ctx, CONTROL_PLANE), before)
-                }
+                (Some(_), _) => with_helm(ctx, remedy, one_chart::new_release(ctx, CONTROL_PLANE), before),
                 (None, _) => with_helm(ctx, remedy, release, before),
             }
         }
@@ -61,15 +54,15 @@ pub(super) fn phase(
                 remedy.command(text, by_cli(ctx, before))
             })
         }
-        (None, Some(Installer::Chart) | None) => remedy.note(
-            "Then apply the control plane of the previous release again, with the tool that installed it",
-        ),
+        (None, Some(Installer::Chart) | None) => {
+            remedy.note("Then apply the control plane of the previous release again, with the tool that installed it")
+        }
     };
     let home = ctx.namespaces().control_plane.as_str();
     let checked = Line::from(linkerd().control_plane(home).words("check"));
     let rolled = kubectl().namespace(home).words("rollout status deployment --timeout=10m");
-    let remedy = remedy
-        .command("Wait until the control plane runs, and check it", Command::lines([rolled.into(), checked]));
+    let remedy =
+        remedy.command("Wait until the control plane runs, and check it", Command::lines([rolled.into(), checked]));
     let newer = meshdoctor().words("check --only data-plane-skew --fail-on info");
     let remedy = remedy.command(
         "Apply the extensions of the previous release again, if they were upgraded. Restart the workloads that this \
@@ -131,20 +124,14 @@ fn lost(by_helm: bool) -> String {
 
 /// Adds the steps that make stored values of a release readable for the CLI of the previous one, which
 /// otherwise fails before it reads any option. Reads `linkerd-config`.
-fn with_readable_values(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    before: &LinkerdVersion,
-    at: &LinkerdVersion,
-) -> Remedy {
+fn with_readable_values(ctx: &Context<'_>, remedy: Remedy, before: &LinkerdVersion, at: &LinkerdVersion) -> Remedy {
     let Some(values) = ctx.values_for_steps() else {
         return remedy;
     };
     let between = Between { from: before, to: at, minors: ctx.knowledge.minors() };
     ctx.knowledge.upgrades().retyped(between).fold(remedy, |remedy, row| {
         let path = format!("{}.{}", row.within, row.key);
-        let Some(written) = values.written(&path).filter(|written| *written != row.default.to_string())
-        else {
+        let Some(written) = values.written(&path).filter(|written| *written != row.default.to_string()) else {
             return remedy;
         };
         let number = written.parse().unwrap_or(row.default);

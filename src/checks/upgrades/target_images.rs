@@ -90,18 +90,12 @@ impl<'c, 'a> TargetImages<'c, 'a> {
     }
 
     /// The containers of a pod or template: currently, and with the target.
-    pub(super) fn changed(
-        &self,
-        part: PodOwner,
-        inherited: [&Meta; 2],
-        spec: &PodSpec,
-    ) -> (Vec<Placed>, Vec<Placed>) {
+    pub(super) fn changed(&self, part: PodOwner, inherited: [&Meta; 2], spec: &PodSpec) -> (Vec<Placed>, Vec<Placed>) {
         let placed = |container: &crate::objects::Container, init: bool| Placed {
             name: container.name.to_string(),
             image: container.image.to_string(),
             init,
-            native: init
-                && container.restart_policy.as_ref().is_some_and(|policy| policy.as_str() == "Always"),
+            native: init && container.restart_policy.as_ref().is_some_and(|policy| policy.as_str() == "Always"),
         };
         let init = spec.init_containers.iter().map(|one| placed(one, true));
         let today: Vec<Placed> = init.chain(spec.containers.iter().map(|one| placed(one, false))).collect();
@@ -113,9 +107,9 @@ impl<'c, 'a> TargetImages<'c, 'a> {
             }
         }
         self.share_images(&mut then);
-        let has_own_choice = inherited.iter().any(|meta| {
-            meta.annotations.iter().any(|(key, _)| may_be_linkerds(key) && key.ends_with(NATIVE))
-        });
+        let has_own_choice = inherited
+            .iter()
+            .any(|meta| meta.annotations.iter().any(|(key, _)| may_be_linkerds(key) && key.ends_with(NATIVE)));
         if self.native && !has_own_choice && part != PodOwner::LinkerdCni {
             let proxies = then.iter_mut().filter(|one| one.name == PROXY_CONTAINER);
             proxies.for_each(|proxy| (proxy.init, proxy.native) = (true, true));
@@ -143,11 +137,9 @@ impl<'c, 'a> TargetImages<'c, 'a> {
             PodOwner::ControlPlane => !injected && self.pins_controllers,
             PodOwner::Extension | PodOwner::LinkerdCni | PodOwner::Meshed => false,
         };
-        let of_release = [Channel::Edge, Channel::Stable, Channel::Enterprise]
-            .map(|channel| format!("{}-", channel.prefix()));
-        if !fixed
-            && image.tag.as_ref().is_some_and(|tag| of_release.iter().any(|begin| tag.starts_with(begin)))
-        {
+        let of_release =
+            [Channel::Edge, Channel::Stable, Channel::Enterprise].map(|channel| format!("{}-", channel.prefix()));
+        if !fixed && image.tag.as_ref().is_some_and(|tag| of_release.iter().any(|begin| tag.starts_with(begin))) {
             return Some(self.on_channel(&image, self.way.to.as_str()));
         }
         let knowledge = self.ctx.knowledge;
@@ -158,11 +150,10 @@ impl<'c, 'a> TargetImages<'c, 'a> {
     fn on_channel(&self, image: &ImageRef, tag: &str) -> String {
         let channels = self.ctx.knowledge.channels();
         let path = image.path();
-        let moved =
-            channels.origin(&self.way.from).zip(channels.origin(self.way.to)).and_then(|(from, to)| {
-                let name = path.strip_prefix(&from.images)?.strip_prefix('/')?;
-                Some(format!("{}/{name}", to.images))
-            });
+        let moved = channels.origin(&self.way.from).zip(channels.origin(self.way.to)).and_then(|(from, to)| {
+            let name = path.strip_prefix(&from.images)?.strip_prefix('/')?;
+            Some(format!("{}/{name}", to.images))
+        });
         format!("{}:{tag}", moved.unwrap_or(path))
     }
 
@@ -170,9 +161,7 @@ impl<'c, 'a> TargetImages<'c, 'a> {
     fn share_images(&self, then: &mut [Placed]) {
         let upgrades = self.ctx.knowledge.upgrades();
         let between = self.way.between(self.ctx);
-        let of = |then: &[Placed], name: &str| {
-            then.iter().find(|one| one.name == name).map(|one| one.image.clone())
-        };
+        let of = |then: &[Placed], name: &str| then.iter().find(|one| one.name == name).map(|one| one.image.clone());
         let shared = [
             (upgrades.init_in_proxy(between), INIT_CONTAINER, PROXY_CONTAINER),
             (upgrades.policy_in_controller(between), POLICY.0, POLICY.1),

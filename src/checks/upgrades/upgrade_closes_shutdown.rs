@@ -65,8 +65,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let subject = Subject::object(Kind::CronJob, namespace, name);
-        let field =
-            format!("spec.jobTemplate.spec.template.spec.containers[{}].command", ending(&template.spec));
+        let field = format!("spec.jobTemplate.spec.template.spec.containers[{}].command", ending(&template.spec));
         let evidence = Evidence::field(subject.clone(), field, "stops the proxy when it is done");
         let act = Act::Put(ACT);
         let object = Annotated::cron_job(job);
@@ -90,9 +89,7 @@ fn is_asked_for(ctx: &Context<'_>, namespace: &str, template: &Meta) -> bool {
 }
 
 fn ending(spec: &PodSpec) -> &str {
-    spec.all_containers()
-        .find(|container| container.ends_proxy)
-        .map_or("", |container| container.name.as_str())
+    spec.all_containers().find(|container| container.ends_proxy).map_or("", |container| container.name.as_str())
 }
 
 fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, since: &str, subject: Subject, remedy: Remedy) -> Finding {

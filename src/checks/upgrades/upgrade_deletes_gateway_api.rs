@@ -72,8 +72,7 @@ impl<'a> Owner<'a> {
             Owner::Helm(_) => says(POLICY, "keep"),
             Owner::GitOps(GitOps::ArgoCd(_)) => says(POLICY, "keep") || says(SYNC_OPTIONS, "Prune=false"),
             Owner::GitOps(GitOps::Kustomization(..) | GitOps::HelmRelease(..)) => {
-                says(FLUX_PRUNE, "disabled")
-                    || meta.labels.get(FLUX_PRUNE).is_some_and(|said| said == "disabled")
+                says(FLUX_PRUNE, "disabled") || meta.labels.get(FLUX_PRUNE).is_some_and(|said| said == "disabled")
             }
         }
     }
@@ -124,11 +123,10 @@ fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, meta: &CrdMeta, owner: Owner<'_
                 StepKind::Note,
                 "Check that the annotation still exists when the upgrade is synced: a sync from Git may remove it",
             )
-                .step(StepKind::Note, "Or set installGatewayAPI=true in the values of linkerd-crds, in Git"),
+            .step(StepKind::Note, "Or set installGatewayAPI=true in the values of linkerd-crds, in Git"),
     };
-    let finding = finding.remedy(
-        remedy.note("Then no tool manages it: install the Gateway API from its own manifests from now on"),
-    );
+    let finding = finding
+        .remedy(remedy.note("Then no tool manages it: install the Gateway API from its own manifests from now on"));
     match owner {
         Owner::Helm(_) => finding,
         // Whether it prunes, and the values that it renders with, are set in its own objects.

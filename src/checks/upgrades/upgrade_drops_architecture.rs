@@ -22,15 +22,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                  on such a node"
             );
             let evidence = Evidence::field(format!("Node {name}"), format!("metadata.labels[{ARCH}]"), arch);
-            Some(
-                ctx.finding(Subject::node(name), message)
-                    .evidence(evidence)
-                    .evidence(way.target.clone())
-                    .remedy(Remedy::new().note(
-                        "Keep injected pods away from these nodes (node affinity, a taint), or replace them \
+            Some(ctx.finding(Subject::node(name), message).evidence(evidence).evidence(way.target.clone()).remedy(
+                Remedy::new().note(
+                    "Keep injected pods away from these nodes (node affinity, a taint), or replace them \
                          before the upgrade",
-                    )),
-            )
+                ),
+            ))
         })
         .collect();
     Ok(findings.into())

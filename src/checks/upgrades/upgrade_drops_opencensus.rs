@@ -38,8 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             );
         ctx.finding(subject, message).evidence(evidence).evidence(way.target.clone()).remedy(remedy)
     };
-    let is_old =
-        |text: &str| text.trim().rsplit_once(':').is_some_and(|(_, port)| port == OPEN_CENSUS.to_string());
+    let is_old = |text: &str| text.trim().rsplit_once(':').is_some_and(|(_, port)| port == OPEN_CENSUS.to_string());
     let mut findings = Vec::new();
     for service in services.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
         let has = |number| service.spec.ports.iter().any(|port| port.port == number);
@@ -54,8 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let written = AnnotatedObjects::from_kinds(ctx, &MAKE_PODS);
     for object in &written.objects {
         let said = object.sites.iter().find_map(|site| {
-            let address =
-                site.meta.annotation(COLLECTOR).filter(|text| is_old(text)).map(|text| (COLLECTOR, text));
+            let address = site.meta.annotation(COLLECTOR).filter(|text| is_old(text)).map(|text| (COLLECTOR, text));
             let protocol = site.meta.annotation(PROTOCOL).filter(|text| *text == "opencensus");
             Some((site, address.or_else(|| protocol.map(|text| (PROTOCOL, text)))?))
         });

@@ -18,8 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let by_cni = row.effect == Effect::Refused && values.bool("cniEnabled") == Some(true);
         (!taken && !by_cni).then_some((row, written))
     });
-    let mut findings: Vec<Finding> =
-        set.map(|(row, written)| finding(ctx, &way, home, row, written)).collect();
+    let mut findings: Vec<Finding> = set.map(|(row, written)| finding(ctx, &way, home, row, written)).collect();
     let by = managed_by(ctx);
     if by.installer == Some(Installer::Cli) {
         let unstored = unstored(ctx, &values, Some(way.to));
@@ -35,11 +34,7 @@ fn reset(ctx: &Context<'_>, way: &Upgrade<'_>, home: &str, one: &Unstored<'_>) -
     ctx.finding(Subject::object(Kind::ConfigMap, home, CONFIG), message)
         .severity(Severity::Warning)
         .parameter(value.clone())
-        .evidence(Evidence::field(
-            format!("ConfigMap {home}/{CONFIG}"),
-            format!("data.values: {value}"),
-            one.written(),
-        ))
+        .evidence(Evidence::field(format!("ConfigMap {home}/{CONFIG}"), format!("data.values: {value}"), one.written()))
         .evidence(way.target.clone())
         .remedy(Remedy::new().step(
             StepKind::ChartValue,
@@ -59,11 +54,7 @@ fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, home: &str, row: &LostValue, wr
     ctx.finding(Subject::object(Kind::ConfigMap, home, CONFIG), message)
         .severity(severity)
         .parameter(row.value.clone())
-        .evidence(Evidence::field(
-            format!("ConfigMap {home}/{CONFIG}"),
-            format!("data.values: {}", row.value),
-            written,
-        ))
+        .evidence(Evidence::field(format!("ConfigMap {home}/{CONFIG}"), format!("data.values: {}", row.value), written))
         .evidence(way.target.clone())
         .remedy(Remedy::new().step(
             StepKind::ChartValue,

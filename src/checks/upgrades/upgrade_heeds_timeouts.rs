@@ -17,8 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let routes = defined::<HTTPRoute>(ctx)?;
     let limited = |route: &&Route| {
-        let limit =
-            |rule: &crate::objects::RouteRule| rule.timeouts.as_ref().is_some_and(|of| of.request.is_some());
+        let limit = |rule: &crate::objects::RouteRule| rule.timeouts.as_ref().is_some_and(|of| of.request.is_some());
         ctx.judges(&route.metadata.namespace) && route.spec.rules.iter().any(limit)
     };
     let limited: Vec<&Route> = routes.iter().filter(limited).collect();
@@ -83,15 +82,11 @@ fn begin<'a>(
 fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, route: &Route, rules: &BTreeMap<usize, String>) -> Finding {
     let (namespace, name) = route.metadata.key();
     let object = format!("HTTPRoute {namespace}/{name}");
-    let seen = rules.iter().map(|(at, written)| {
-        Evidence::field(&object, format!("spec.rules[{at}].timeouts.request"), written.as_str())
-    });
-    let look = kubectl()
-        .namespace(namespace)
-        .words("get")
-        .arg(Kind::HTTPRoute.resource())
-        .operand(name)
-        .words("-o yaml");
+    let seen = rules
+        .iter()
+        .map(|(at, written)| Evidence::field(&object, format!("spec.rules[{at}].timeouts.request"), written.as_str()));
+    let look =
+        kubectl().namespace(namespace).words("get").arg(Kind::HTTPRoute.resource()).operand(name).words("-o yaml");
     let removed = rules
         .keys()
         .map(|at| serde_json::json!({"op": "remove", "path": format!("/spec/rules/{at}/timeouts/request")}));
@@ -102,10 +97,8 @@ fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, route: &Route, rules: &BTreeMap
     )
     .evidences(seen)
     .evidence(way.target.clone())
-    .remedy(
-        Remedy::new().command("Compare these timeouts with how long requests take today", look).command(
-            "If they are unintended, remove them before the upgrade, or raise them",
-            set(Kind::HTTPRoute, &route.metadata, removed),
-        ),
-    )
+    .remedy(Remedy::new().command("Compare these timeouts with how long requests take today", look).command(
+        "If they are unintended, remove them before the upgrade, or raise them",
+        set(Kind::HTTPRoute, &route.metadata, removed),
+    ))
 }

@@ -22,16 +22,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bindings = list::<ValidatingAdmissionPolicyBinding>(ctx)?;
     let namespaces = ctx.partial_list::<Namespace>()?;
     let pods = ctx.partial_list::<Pod>()?;
-    let policies: Vec<_> = policies
-        .iter()
-        .filter_map(ImagePolicy::read)
-        .filter_map(|policy| enforced(policy, bindings))
-        .collect();
+    let policies: Vec<_> =
+        policies.iter().filter_map(ImagePolicy::read).filter_map(|policy| enforced(policy, bindings)).collect();
     if policies.is_empty() {
         return Ok(Vec::new().into());
     }
-    let by_name: BTreeMap<&str, &Namespace> =
-        namespaces.iter().map(|one| (one.metadata.name.as_str(), one)).collect();
+    let by_name: BTreeMap<&str, &Namespace> = namespaces.iter().map(|one| (one.metadata.name.as_str(), one)).collect();
     let requests = request::requests(ctx, &way, (pods, &by_name))?;
     let mut findings = Vec::new();
     for (policy, bindings) in &policies {
@@ -80,9 +76,8 @@ fn of_policy(
     for request in requests {
         let namespace = namespaces.get(request.namespace).copied();
         let chosen = selects(&policy.object.spec.match_constraints, request, namespace, false);
-        let mut bound = bindings
-            .iter()
-            .map(|binding| (binding, selects(&binding.spec.match_resources, request, namespace, true)));
+        let mut bound =
+            bindings.iter().map(|binding| (binding, selects(&binding.spec.match_resources, request, namespace, true)));
         let (binding, chosen) = match chosen {
             Some(true) => match bound.clone().find(|(_, chosen)| *chosen == Some(true)) {
                 Some((binding, _)) => (Some(binding), Some(true)),
@@ -111,11 +106,7 @@ fn of_policy(
     let name = &policy.object.metadata.name;
     for message in unknown {
         let item = Item::List(Kind::ValidatingAdmissionPolicy);
-        ctx.gap(ctx.missing(
-            item,
-            Why::NotJudged { message },
-            format!("whether {name} accepts the target's images"),
-        ));
+        ctx.gap(ctx.missing(item, Why::NotJudged { message }, format!("whether {name} accepts the target's images")));
     }
     findings
 }
@@ -133,19 +124,15 @@ fn finding(
         "UPDATE" => "the API server rejects this change of the upgrade",
         _ => "the API server rejects every new pod after the upgrade",
     };
-    let message = format!(
-        "the admission policy {name} accepts today's images and rejects those of the target: {effect}"
-    );
+    let message =
+        format!("the admission policy {name} accepts today's images and rejects those of the target: {effect}");
     let images: BTreeSet<&str> = request.changed.iter().map(|(_, _, image)| image.as_str()).collect();
     let images: Vec<&str> = images.into_iter().collect();
     let changed = request.changed.iter().map(|(container, before, after)| {
         Evidence::other(format!("container {container}"), format!("{before} today, {after} with the target"))
     });
     let remedy = Remedy::new()
-        .command(
-            "Show the policy",
-            kubectl().words("get validatingadmissionpolicy").operand(name).words("-o yaml"),
-        )
+        .command("Show the policy", kubectl().words("get validatingadmissionpolicy").operand(name).words("-o yaml"))
         .note(format!("Before the upgrade, change it so that it accepts {}", images.join(", ")));
     ctx.finding(request.subject.clone(), message)
         .evidence(Evidence::field(format!("ValidatingAdmissionPolicy {name}"), path, one_line(expression)))

@@ -34,8 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(Subject::object(Kind::CustomResourceDefinition, "", GRPC), message)
         .evidence(Evidence::field(&object, "status.storedVersions", grpc.status.stored_versions.join(", ")));
-    let of = bundle(grpc)
-        .map(|(said, _)| Evidence::field(&object, format!("metadata.annotations[{BUNDLE}]"), said));
+    let of = bundle(grpc).map(|(said, _)| Evidence::field(&object, format!("metadata.annotations[{BUNDLE}]"), said));
     let remedy = stored_again(Remedy::new(), grpc, step.stores_v1);
     Ok(finding.evidences(of).evidence(way.target.clone()).remedy(remedy).into())
 }

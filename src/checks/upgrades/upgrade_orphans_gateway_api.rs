@@ -38,27 +38,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if comes_with_linkerd(ctx, first, way.to) || !brings_gateway_api(ctx, &way.from) {
         return Ok(Verdict::fine());
     }
-    let subject = |one: &CustomResourceDefinition| {
-        Subject::object(Kind::CustomResourceDefinition, "", &one.metadata.name)
-    };
+    let subject =
+        |one: &CustomResourceDefinition| Subject::object(Kind::CustomResourceDefinition, "", &one.metadata.name);
     let message = "Linkerd installed these Gateway API CRDs, and the target's charts no longer do. Until their \
                    ownership moves, nothing upgrades them to a version that the target supports";
     let seen = own.iter().flat_map(|one| {
         let object = format!("CustomResourceDefinition {}", one.metadata.name);
         let by = one.metadata.annotations.get(CREATED_BY);
         let by = by.map(|by| Evidence::field(&object, format!("metadata.annotations[{CREATED_BY}]"), by));
-        let of = bundle(one)
-            .map(|(said, _)| Evidence::field(&object, format!("metadata.annotations[{BUNDLE}]"), said));
+        let of = bundle(one).map(|(said, _)| Evidence::field(&object, format!("metadata.annotations[{BUNDLE}]"), said));
         by.into_iter().chain(of)
     });
     let transfer = || {
-        Remedy::new().note(
-            format!(
-                "Decide who installs the Gateway API from now on. For its own manifests, {} to {} for the target, \
+        Remedy::new().note(format!(
+            "Decide who installs the Gateway API from now on. For its own manifests, {} to {} for the target, \
                  transfer the ownership of the CRDs: {TRANSFER}",
-                wanted.minimum, wanted.maximum
-            ),
-        )
+            wanted.minimum, wanted.maximum
+        ))
     };
     let remedy = match moves_gateway_api(ctx, &way.from, way.to) {
         true => Remedy::new().command(
@@ -67,7 +63,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ),
         false => transfer(),
     };
-    let finding =
-        ctx.finding(subject(first), message).evidences(seen).evidence(way.target.clone()).remedy(remedy);
+    let finding = ctx.finding(subject(first), message).evidences(seen).evidence(way.target.clone()).remedy(remedy);
     Ok(own.iter().skip(1).fold(finding, |finding, one| finding.subject(subject(one))).into())
 }

@@ -58,9 +58,7 @@ fn beyond(ctx: &Context<'_>, way: &Upgrade<'_>) -> Option<Finding> {
          upgrade only up to {newest}"
     );
     let remedy = Remedy::new()
-        .note(format!(
-            "Read the notes of each release after {newest}: https://github.com/linkerd/linkerd2/releases"
-        ))
+        .note(format!("Read the notes of each release after {newest}: https://github.com/linkerd/linkerd2/releases"))
         .note("Use a newer meshdoctor, or give newer release data with --knowledge");
     releases
         .is_beyond(way.to)
@@ -93,9 +91,7 @@ fn skips(ctx: &Context<'_>, way: &Upgrade<'_>, from: Minor, to: Minor, distance:
     };
     let hops = between.iter().map(minors_of).collect::<Vec<_>>().join(", ");
     let remedy = Remedy::new().command(
-        format!(
-            "Follow the plan, which upgrades to one minor after the other, each with its data plane: {hops}"
-        ),
+        format!("Follow the plan, which upgrades to one minor after the other, each with its data plane: {hops}"),
         meshdoctor().words("check --to").arg(way.to.to_string()).words("-o plan"),
     );
     let message = format!(
@@ -103,11 +99,7 @@ fn skips(ctx: &Context<'_>, way: &Upgrade<'_>, from: Minor, to: Minor, distance:
          created again, proxies of the older minor use a control plane that was not tested with them",
         minors(distance)
     );
-    about(ctx, way, message)
-        .remedy(remedy)
-        .tie(Tie::Cluster)
-        .parameter(super::SKIPS)
-        .fact(format!("{from} to {to}"))
+    about(ctx, way, message).remedy(remedy).tie(Tie::Cluster).parameter(super::SKIPS).fact(format!("{from} to {to}"))
 }
 
 /// The installed release is older than the first one from which a plan goes.
@@ -134,8 +126,7 @@ fn one_chart(ctx: &Context<'_>, way: &Upgrade<'_>) -> Option<Finding> {
         let message = "Since 2.12 TrafficSplits belong to the SMI extension: without it, they have no effect after the \
                        upgrade. Without TrafficSplits nothing changes";
         let evidence = Evidence::other("CRD", splits.metadata.name.as_str());
-        let remedy = traffic_splits(Remedy::new())
-            .note("Do not apply the CRDs with --prune: it deletes TrafficSplits");
+        let remedy = traffic_splits(Remedy::new()).note("Do not apply the CRDs with --prune: it deletes TrafficSplits");
         let finding = about(ctx, way, message).severity(Severity::Warning).parameter("traffic splits");
         return Some(finding.evidence(evidence).remedy(remedy));
     }
@@ -210,14 +201,10 @@ fn back(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
 
 fn same(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     let Some(earlier) = oldest_proxy(ctx, &way.from) else {
-        return about(
-            ctx,
-            way,
-            "This release is already installed. Applying it again changes only the values",
-        )
-        .severity(Severity::Info)
-        .parameter("same")
-        .remedy(Remedy::new().note("Name a later release with --to"));
+        return about(ctx, way, "This release is already installed. Applying it again changes only the values")
+            .severity(Severity::Info)
+            .parameter("same")
+            .remedy(Remedy::new().note("Name a later release with --to"));
     };
     let message = format!(
         "The control plane already runs this release, but the upgrade has not ended: proxies still run {earlier}"
@@ -226,9 +213,7 @@ fn same(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     let remedy = Remedy::new()
         .command("Follow the plan, which restarts the workloads", to(meshdoctor().words("check")))
         .command(
-            format!(
-                "Or, to return to {earlier}, follow Rollback, the last part of the plan of the whole upgrade"
-            ),
+            format!("Or, to return to {earlier}, follow Rollback, the last part of the plan of the whole upgrade"),
             to(meshdoctor().words("check --from").arg(earlier.to_string())),
         );
     about(ctx, way, message).severity(Severity::Warning).parameter("same").remedy(remedy)
@@ -273,15 +258,12 @@ fn origins(ctx: &Context<'_>, way: &Upgrade<'_>, remedy: Remedy) -> Remedy {
     let channels = ctx.knowledge.channels();
     let (Some(from), Some(to)) = (channels.origin(&way.from), channels.origin(way.to)) else { return remedy };
     let named = |origin: &Origin| {
-        let charts = ["linkerd-crds", "linkerd-control-plane"]
-            .map(|chart| origin.chart(chart).unwrap_or(chart).to_owned());
+        let charts =
+            ["linkerd-crds", "linkerd-control-plane"].map(|chart| origin.chart(chart).unwrap_or(chart).to_owned());
         format!("{} of {}", charts.join(" and "), origin.address)
     };
-    let remedy = remedy.note(format!(
-        "Charts: {}, replacing {}; the plan (-o plan) has the commands",
-        named(to),
-        named(from)
-    ));
+    let remedy =
+        remedy.note(format!("Charts: {}, replacing {}; the plan (-o plan) has the commands", named(to), named(from)));
     let remedy = match from.images == to.images {
         true => remedy,
         false => remedy.note(format!(

@@ -16,9 +16,7 @@ const VALUE: &str = "proxy.image.version";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Upgrade::from_context(ctx)?;
     let Some(edge) = ctx.knowledge.upgrades().init_in_proxy(way.between(ctx)) else {
-        return Err(Unjudged::not_applicable(
-            "this upgrade does not move linkerd-init into the proxy's image",
-        ));
+        return Err(Unjudged::not_applicable("this upgrade does not move linkerd-init into the proxy's image"));
     };
     let values = values(ctx)?;
     if values.bool("cniEnabled") == Some(true) {
@@ -34,8 +32,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(version) = values.text(VALUE).filter(|text| old(text).is_some()) {
         let object = format!("ConfigMap {home}/{CONFIG}");
         let evidence = Evidence::field(object, format!("data.values: {VALUE}"), version);
-        let remedy = Remedy::new()
-            .step(StepKind::ChartValue, format!("Remove {VALUE} from your values before the upgrade"));
+        let remedy =
+            Remedy::new().step(StepKind::ChartValue, format!("Remove {VALUE} from your values before the upgrade"));
         findings.push(about(ctx, &way, Subject::object(Kind::ConfigMap, home, CONFIG), evidence, remedy));
     }
     let written = AnnotatedObjects::from_kinds(ctx, &MAKE_PODS);
@@ -54,13 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn about(
-    ctx: &Context<'_>,
-    way: &Upgrade<'_>,
-    subject: Subject,
-    evidence: Evidence,
-    remedy: Remedy,
-) -> Finding {
+fn about(ctx: &Context<'_>, way: &Upgrade<'_>, subject: Subject, evidence: Evidence, remedy: Remedy) -> Finding {
     ctx.finding(
         subject,
         "the target's injector runs linkerd-init from the proxy's image, and the pinned image does not \

@@ -25,10 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = services?;
     let profiles = defined::<ServiceProfile>(ctx)?;
     let upgrades = ctx.knowledge.upgrades();
-    let since = [
-        upgrades.undeclared_ports(way.between(ctx)),
-        upgrades.undeclared_ports_with_profile(way.between(ctx)),
-    ];
+    let since = [upgrades.undeclared_ports(way.between(ctx)), upgrades.undeclared_ports_with_profile(way.between(ctx))];
     if since == [None, None] {
         return Ok(Verdict::fine());
     }
@@ -58,9 +55,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let pods = by_namespace.get(service.metadata.namespace.as_str()).into_iter().flatten();
-        let behind = |pod: &&&Pod| {
-            spec.selector.iter().all(|(key, value)| pod.metadata.label(key) == Some(value.as_str()))
-        };
+        let behind =
+            |pod: &&&Pod| spec.selector.iter().all(|(key, value)| pod.metadata.label(key) == Some(value.as_str()));
         let mut others = pods.filter(behind).map(|pod| undeclared(service, pod));
         if let Some(others) = others.find(|others| !others.is_empty()) {
             affected[usize::from(with_profile(service))].push((service, others));
@@ -79,13 +75,10 @@ fn about(
     affected: &[(&Service, BTreeSet<u16>)],
 ) -> Option<Finding> {
     let (first, _) = affected.first()?;
-    let subject = |service: &Service| {
-        Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name)
-    };
-    let message = format!(
-        "From {since} on, connections to ports that {} does not declare are reset",
-        services(affected)
-    );
+    let subject =
+        |service: &Service| Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name);
+    let message =
+        format!("From {since} on, connections to ports that {} does not declare are reset", services(affected));
     let seen = affected.iter().take(QUOTED).map(|(service, others)| {
         let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
         let others: Vec<String> = others.iter().take(PORTS).map(ToString::to_string).collect();
@@ -100,17 +93,12 @@ fn about(
         .evidence(way.target.clone())
         .remedy(
             Remedy::new()
-                .step(
-                    StepKind::Note,
-                    "Check in the configuration of their clients whether one uses such a port",
-                )
+                .step(StepKind::Note, "Check in the configuration of their clients whether one uses such a port")
                 .step(StepKind::Note, "Change it to the declared port")
                 .run(
                     StepKind::Command,
                     "If a client needs such a port, declare it in the Service too, before the upgrade",
-                    Command::lines(
-                        affected.iter().take(QUOTED).map(|(service, others)| declared_too(service, others)),
-                    ),
+                    Command::lines(affected.iter().take(QUOTED).map(|(service, others)| declared_too(service, others))),
                 ),
         );
     Some(affected.iter().skip(1).fold(finding, |finding, (service, _)| finding.subject(subject(service))))
@@ -119,19 +107,18 @@ fn about(
 /// The command that declares further ports of a Service. With several ports, each needs a name.
 fn declared_too(service: &Service, others: &BTreeSet<u16>) -> Call {
     let unnamed = service.spec.ports.iter().enumerate().filter(|(_, port)| port.name.is_empty());
-    let named =
-        unnamed.map(|(at, port)| put(format!("/spec/ports/{at}/name"), format!("port-{}", port.port)));
-    let more = others.iter().take(PORTS).map(|port| {
-        put("/spec/ports/-", json!({"name": format!("port-{port}"), "port": port, "targetPort": port}))
-    });
+    let named = unnamed.map(|(at, port)| put(format!("/spec/ports/{at}/name"), format!("port-{}", port.port)));
+    let more = others
+        .iter()
+        .take(PORTS)
+        .map(|port| put("/spec/ports/-", json!({"name": format!("port-{port}"), "port": port, "targetPort": port})));
     set(Kind::Service, &service.metadata, named.chain(more))
 }
 
 /// The affected Services as text: `Service shop/api or shop/web`.
 fn services(affected: &[(&Service, BTreeSet<u16>)]) -> String {
-    let name = |(service, _): &(&Service, BTreeSet<u16>)| {
-        format!("{}/{}", service.metadata.namespace, service.metadata.name)
-    };
+    let name =
+        |(service, _): &(&Service, BTreeSet<u16>)| format!("{}/{}", service.metadata.namespace, service.metadata.name);
     match affected {
         [one] => format!("Service {}", name(one)),
         [one, other] => format!("Service {} or {}", name(one), name(other)),

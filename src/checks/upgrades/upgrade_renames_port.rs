@@ -91,8 +91,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ));
     }
     for server in servers.iter().filter(|server| foreign(&server.metadata)) {
-        let (Some(ServerPort::Name(name)), Some(selector)) = (&server.spec.port, &server.spec.pod_selector)
-        else {
+        let (Some(ServerPort::Name(name)), Some(selector)) = (&server.spec.port, &server.spec.pod_selector) else {
             continue;
         };
         let namespace = &server.metadata.namespace;
@@ -207,9 +206,7 @@ fn reference_finding<'n>(
     );
     let subject = Subject::object(kind, &meta.namespace, &meta.name);
     let field = match kind {
-        Kind::ServiceMonitor => {
-            field.replace("podMetricsEndpoints", "endpoints").replace("[].port", "[].targetPort")
-        }
+        Kind::ServiceMonitor => field.replace("podMetricsEndpoints", "endpoints").replace("[].port", "[].targetPort"),
         _ => field.to_owned(),
     };
     let step = format!(

@@ -24,8 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         pod.spec.proxy().is_some() && pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && !pod.is_finished()
     });
     let meshed: HashSet<Owner> = meshed.map(|pod| owners.owner(pod)).collect();
-    let nodes =
-        ctx.or_note(ctx.complete_list::<Node>()).map(|all| Nodes::new(all, ctx.complete_list::<Pod>().ok()));
+    let nodes = ctx.or_note(ctx.complete_list::<Node>()).map(|all| Nodes::new(all, ctx.complete_list::<Pod>().ok()));
     let is_spread = values(ctx).ok().and_then(|values| values.bool("enablePodAntiAffinity")) == Some(true);
     let spread = nodes.as_ref().filter(|_| is_spread).map(Nodes::usable);
     let spec_of = |meta: &crate::objects::Meta| {
@@ -79,8 +78,7 @@ fn finding(ctx: &Context<'_>, deployment: &Workload, message: &str, remedy: Reme
 fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
     let (namespace, name) = deployment.metadata.key();
     let resume = kubectl().namespace(namespace).words("rollout resume").operand(format!("deployment/{name}"));
-    let message =
-        "The rollout is paused. The upgrade applies without an error, and no pod of the new release starts";
+    let message = "The rollout is paused. The upgrade applies without an error, and no pod of the new release starts";
     let remedy = Remedy::new().command("Resume the rollout before the upgrade", resume);
     deployment.spec.paused.then(|| {
         finding(ctx, deployment, message, remedy).parameter("paused").evidence(Evidence::field(
@@ -121,9 +119,8 @@ fn refused(ctx: &Context<'_>, deployment: &Workload, obstacle: &Obstacle) -> Fin
             "Change the LimitRange, or the container's requests and limits, before the upgrade",
         ),
     };
-    let remedy = Remedy::new()
-        .command(act, kubectl().namespace(&deployment.metadata.namespace).words(command))
-        .note(text);
+    let remedy =
+        Remedy::new().command(act, kubectl().namespace(&deployment.metadata.namespace).words(command)).note(text);
     let parameter = match obstacle.refusal {
         QuotaRefusal::Room => "quota",
         QuotaRefusal::ReplicaSet => "replicasets",
@@ -131,9 +128,7 @@ fn refused(ctx: &Context<'_>, deployment: &Workload, obstacle: &Obstacle) -> Fin
         QuotaRefusal::Bounds => "limit-range",
     };
     let name = if obstacle.refusal == QuotaRefusal::Bounds { "LimitRange" } else { "Quota" };
-    finding(ctx, deployment, message, remedy)
-        .parameter(parameter)
-        .evidence(Evidence::other(name, &obstacle.object))
+    finding(ctx, deployment, message, remedy).parameter(parameter).evidence(Evidence::other(name, &obstacle.object))
 }
 
 fn without_node(ctx: &Context<'_>, deployment: &Workload, nodes: usize) -> Option<Finding> {
@@ -143,8 +138,7 @@ fn without_node(ctx: &Context<'_>, deployment: &Workload, nodes: usize) -> Optio
         && usize::try_from(replicas).is_ok_and(|replicas| replicas >= nodes && nodes > 0);
     let message = "its rollout starts a new pod before it stops an old one, but its replicas must not \
      share a node and every node has one. The new pod stays pending, and the rollout hangs";
-    let remedy = Remedy::new()
-        .note("Add a node during the upgrade, or set maxUnavailable of its update strategy to 1");
+    let remedy = Remedy::new().note("Add a node during the upgrade, or set maxUnavailable of its update strategy to 1");
     is_stuck.then(|| {
         finding(ctx, deployment, message, remedy)
             .parameter("nodes")

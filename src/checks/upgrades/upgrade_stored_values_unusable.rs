@@ -29,11 +29,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 "it does not find the issuer's certificate and key in the values",
             ),
             // `linkerd install` before edge-26.4.4 stored both if the scheme was given with `--set`.
-            StoredValues::TwoIssuers => (
-                entry(),
-                TWO_ISSUERS,
-                "it refuses a certificate of the issuer if its scheme is kubernetes.io/tls",
-            ),
+            StoredValues::TwoIssuers => {
+                (entry(), TWO_ISSUERS, "it refuses a certificate of the issuer if its scheme is kubernetes.io/tls")
+            }
             StoredValues::Unknown => {
                 let item = Item::named(Kind::Secret, Scope::ControlPlane, STORED_VALUES);
                 let part = format!("{}, redacted or unreadable", entry());

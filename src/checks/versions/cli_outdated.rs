@@ -23,18 +23,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (false, true) => {
             "a newer linkerd CLI is known, and no control plane is installed. The CLI installs its own release"
         }
-        (false, false) => {
-            "a newer linkerd CLI is known, but it is more important that the CLI fits the control plane"
-        }
+        (false, false) => "a newer linkerd CLI is known, but it is more important that the CLI fits the control plane",
     };
     let remedy = Remedy::new();
     let remedy = match (behind.expected, behind.target.channel()) {
         (true, Channel::Edge) => {
             remedy.command("Install the CLI of that release", install(ctx.knowledge, &behind.target))
         }
-        (true, _) => {
-            remedy.step(StepKind::Command, format!("Install the CLI of {}, from its vendor", behind.target))
-        }
+        (true, _) => remedy.step(StepKind::Command, format!("Install the CLI of {}, from its vendor", behind.target)),
         (false, _) if is_first => remedy.command(
             "Install the newest CLI before it installs Linkerd, unless you want the older release",
             install(ctx.knowledge, &behind.target),

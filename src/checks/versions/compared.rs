@@ -19,10 +19,8 @@ pub(super) struct Rows {
 pub(super) const CONFIG: Rows =
     Rows { latest: "control plane is up-to-date", cli: "control plane and cli versions match" };
 /// The control plane's own proxies.
-pub(super) const CONTROL_PLANE: Rows = Rows {
-    latest: "control plane proxies are up-to-date",
-    cli: "control plane proxies and cli versions match",
-};
+pub(super) const CONTROL_PLANE: Rows =
+    Rows { latest: "control plane proxies are up-to-date", cli: "control plane proxies and cli versions match" };
 /// All proxies in the checked namespaces.
 pub(super) const DATA_PLANE: Rows =
     Rows { latest: "data plane is up-to-date", cli: "data plane and cli versions match" };
@@ -50,12 +48,7 @@ pub(in crate::checks) fn differs(said: &str, wanted: &LinkerdVersion, same: Same
 pub(in crate::checks) type Same = fn(&LinkerdVersion, &LinkerdVersion) -> bool;
 
 /// The rows that a text fails. `reference` is used if no release is expected or the CLI's is unknown.
-pub(super) fn failed(
-    ctx: &Context<'_>,
-    said: &str,
-    rows: &Rows,
-    reference: &LinkerdVersion,
-) -> Vec<&'static str> {
+pub(super) fn failed(ctx: &Context<'_>, said: &str, rows: &Rows, reference: &LinkerdVersion) -> Vec<&'static str> {
     let expected = ctx.settings.expected_version.as_ref().unwrap_or(reference);
     let cli = ctx.cli_version().unwrap_or(reference);
     let latest = differs(said, expected, LinkerdVersion::same_release).then_some(rows.latest);
@@ -77,8 +70,7 @@ pub(super) fn all_failed(
         pods.iter().any(|pod| of(pod) && tag(pod).is_some_and(|tag| differs(tag, wanted, same)))
     };
     let own = |pod: &Pod| pod.metadata.namespace == home && pod.metadata.label(CONTROL_PLANE_NS).is_some();
-    let meshed =
-        |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&pod.metadata.namespace);
+    let meshed = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&pod.metadata.namespace);
     let config = configured(ctx).is_none_or(|said| differs(&said, wanted, same));
     let rows = [(config, &CONFIG), (others(&own), &CONTROL_PLANE), (others(&meshed), &DATA_PLANE)];
     rows.into_iter().filter(|(fails, _)| *fails).map(|(_, rows)| row(rows)).collect()

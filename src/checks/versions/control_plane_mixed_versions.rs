@@ -24,8 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in pods.iter().filter(|pod| pod.metadata.namespace == *namespace && !pod.is_finished()) {
         let Some(component) = pod.metadata.label(COMPONENT) else { continue };
         let other = pod_versions(pod).into_values().find(|version| !version.same_build(&reference));
-        let other =
-            other.or_else(|| proxy_version(pod).filter(|_| !apart).filter(|v| !v.same_build(&reference)));
+        let other = other.or_else(|| proxy_version(pod).filter(|_| !apart).filter(|v| !v.same_build(&reference)));
         if let Some(other) = other.filter(|_| pod.metadata.deletion_timestamp.is_none()) {
             running.entry(component).or_default().push((pod, other));
         }
@@ -43,9 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(_) => {}
             None => ctx.gap(ctx.missing(
                 Item::List(Kind::Deployment),
-                Why::Malformed {
-                    message: "no image, label or annotation states a Linkerd version".to_owned(),
-                },
+                Why::Malformed { message: "no image, label or annotation states a Linkerd version".to_owned() },
                 object,
             )),
         }
@@ -142,21 +139,15 @@ fn odd_tags(ctx: &Context<'_>, pods: &[Pod], reference: &LinkerdVersion) -> Opti
         let image = pod.spec.proxy().map(|proxy| proxy.image.as_str());
         Evidence::field(object, "containers[linkerd-proxy].image", image.unwrap_or_default())
     });
-    Some(
-        finding.evidences(seen).remedy(Remedy::new().note(
-            "Mirror images under the tag of their release, or by digest, if linkerd check has to pass",
-        )),
-    )
+    Some(finding.evidences(seen).remedy(
+        Remedy::new().note("Mirror images under the tag of their release, or by digest, if linkerd check has to pass"),
+    ))
 }
 
 fn remedy(ctx: &Context<'_>, namespace: &str, name: &str) -> Remedy {
     let remedy = Remedy::new().command(
         "Check whether a rollout is in progress or stuck",
-        kubectl()
-            .namespace(namespace)
-            .words("rollout status")
-            .arg(format!("deployment/{name}"))
-            .words("--timeout=10s"),
+        kubectl().namespace(namespace).words("rollout status").arg(format!("deployment/{name}")).words("--timeout=10s"),
     );
     let act = "Upgrade all components to one release, that of the injector";
     upgrade::step(ctx, remedy, StepKind::Upgrade, act, Options::none())

@@ -43,11 +43,7 @@ fn finding(ctx: &Context<'_>, definition: &CustomResourceDefinition) -> Option<F
             format!("Remove {lost} from status.storedVersions. The command does so only if every object can be read"),
             all.and(correct),
         )
-        .note(
-            format!(
-                "If an object cannot be read, install a release of the CRDs that has {lost}"
-            ),
-        )
+        .note(format!("If an object cannot be read, install a release of the CRDs that has {lost}"))
         .step(StepKind::Note, "Then rewrite the objects, before you remove the version");
     Some(
         ctx.finding(
@@ -56,11 +52,7 @@ fn finding(ctx: &Context<'_>, definition: &CustomResourceDefinition) -> Option<F
              to it, and cannot read objects stored in that version",
         )
         .severity(Severity::Warning)
-        .evidence(Evidence::field(
-            &object,
-            "status.storedVersions",
-            definition.status.stored_versions.join(", "),
-        ))
+        .evidence(Evidence::field(&object, "status.storedVersions", definition.status.stored_versions.join(", ")))
         .evidence(Evidence::field(&object, "spec.versions", known.join(", ")))
         .remedy(remedy),
     )

@@ -47,11 +47,7 @@ fn is_newer(ctx: &Context<'_>, cli: &LinkerdVersion, installed: &LinkerdVersion)
     }
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    (release, cli): (&str, &LinkerdVersion),
-    all: &[&CustomResourceDefinition],
-) -> Finding {
+fn finding(ctx: &Context<'_>, (release, cli): (&str, &LinkerdVersion), all: &[&CustomResourceDefinition]) -> Finding {
     let names = all.iter().map(|one| one.metadata.name.as_str());
     let first = all.first().map_or("", |one| one.metadata.name.as_str());
     let namespace = all.first().and_then(|one| one.metadata.annotations.get(HELM_NAMESPACE));

@@ -55,9 +55,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .or_insert_with(|| gap(proxy_version(pod).as_ref(), &control_plane, ctx.knowledge.minors()));
         let odd = || tag(pod).is_some_and(|tag| tag.parse::<LinkerdVersion>().is_err());
         if let Some(gap) = gap.or_else(|| odd().then_some(Gap::OddTag)) {
-            let unexpected = expected.is_some_and(|expected| {
-                proxy_version(pod).is_some_and(|proxy| !proxy.same_release(expected))
-            });
+            let unexpected =
+                expected.is_some_and(|expected| proxy_version(pod).is_some_and(|proxy| !proxy.same_release(expected)));
             let pinned = meta.annotation(PIN).is_some();
             found.entry((gap, pinned, unexpected, owners.owner(pod))).or_default().push(pod);
         }
@@ -135,9 +134,7 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
                 minors(distance)
             ),
         ),
-        Gap::OtherBuild => {
-            (Severity::Info, "the proxy is another build of the control plane's minor".to_owned())
-        }
+        Gap::OtherBuild => (Severity::Info, "the proxy is another build of the control plane's minor".to_owned()),
         Gap::NotComparable => (
             Severity::Info,
             "the proxy's version cannot be compared with the control plane's: the distance between them is \
@@ -215,11 +212,5 @@ fn remedy(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[Stri
              next step",
         );
     }
-    remedy.with(renew(
-        ctx,
-        owner,
-        pods,
-        Needs::NewProxy,
-        "new pods get the proxy of the installed control plane",
-    ))
+    remedy.with(renew(ctx, owner, pods, Needs::NewProxy, "new pods get the proxy of the installed control plane"))
 }

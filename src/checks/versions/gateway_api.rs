@@ -110,10 +110,7 @@ pub(in crate::checks) fn brings_gateway_api(ctx: &Context<'_>, release: &Linkerd
 }
 
 /// The chart value with which a release installs the definitions by default; `None` if it does not.
-pub(in crate::checks) fn installing_value(
-    ctx: &Context<'_>,
-    release: &LinkerdVersion,
-) -> Option<&'static str> {
+pub(in crate::checks) fn installing_value(ctx: &Context<'_>, release: &LinkerdVersion) -> Option<&'static str> {
     match ctx.knowledge.releases().default_of("linkerd-crds", "installGatewayAPI", release) {
         Some("false") => None,
         Some(_) => Some("installGatewayAPI"),
@@ -144,11 +141,7 @@ pub(in crate::checks) fn is_refused(definition: &CustomResourceDefinition, wante
 }
 
 /// Adds the steps that store GRPCRoutes as v1, through an intermediate release if the installed one cannot.
-pub(in crate::checks) fn stored_again(
-    remedy: Remedy,
-    grpc: &CustomResourceDefinition,
-    stores_v1: bool,
-) -> Remedy {
+pub(in crate::checks) fn stored_again(remedy: Remedy, grpc: &CustomResourceDefinition, stores_v1: bool) -> Remedy {
     let channel = grpc.metadata.annotations.get(CHANNEL).map_or("experimental", String::as_str);
     let remedy = match stores_v1 {
         true => remedy,
@@ -171,11 +164,7 @@ pub(in crate::checks) fn stored_again(
 /// status.
 fn restore(definition: &str, version: &str) -> Command {
     Command::lines([
-        kubectl()
-            .words("get")
-            .arg(definition.to_owned())
-            .words("-A -o json")
-            .pipe(kubectl().words("replace -f -")),
+        kubectl().words("get").arg(definition.to_owned()).words("-A -o json").pipe(kubectl().words("replace -f -")),
         stored_versions(definition, &[version]).into(),
     ])
 }
@@ -190,9 +179,7 @@ pub(super) fn stored_versions(definition: &str, versions: &[&str]) -> Call {
 }
 
 fn bundle_address(version: &Version, channel: &str) -> String {
-    format!(
-        "https://github.com/kubernetes-sigs/gateway-api/releases/download/v{version}/{channel}-install.yaml"
-    )
+    format!("https://github.com/kubernetes-sigs/gateway-api/releases/download/v{version}/{channel}-install.yaml")
 }
 
 /// Adds the step that installs the documented release of the range, or else the newest: in the current
@@ -231,8 +218,7 @@ pub(in crate::checks) fn install_bundle(
 ) -> Remedy {
     let meta = there.map(|definition| &definition.metadata);
     let experimental = GatewayChannel::Experimental.name();
-    let of_it =
-        meta.and_then(|meta| meta.annotations.get(CHANNEL)).is_some_and(|there| there == experimental);
+    let of_it = meta.and_then(|meta| meta.annotations.get(CHANNEL)).is_some_and(|there| there == experimental);
     let channel = if of_it { experimental } else { wanted.channel.name() };
     let words = format!(
         "Install Gateway API {} from its {channel} channel, which serves the versions that this Linkerd release uses \

@@ -64,18 +64,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ));
         let one = routes.first().map(|route| {
             let (namespace, name) = route.metadata.key();
-            Evidence::other(
-                format!("{kind} in the cluster"),
-                format!("{}, such as {namespace}/{name}", routes.len()),
-            )
+            Evidence::other(format!("{kind} in the cluster"), format!("{}, such as {namespace}/{name}", routes.len()))
         });
         let restart = kubectl().namespace(home).words("rollout restart deployment").operand(DEPLOYMENT);
-        Some(
-            finding.evidences(one).remedy(
-                Remedy::new()
-                    .command("Restart the controller; proxies keep their configuration meanwhile", restart),
-            ),
-        )
+        Some(finding.evidences(one).remedy(
+            Remedy::new().command("Restart the controller; proxies keep their configuration meanwhile", restart),
+        ))
     });
     Ok(findings.collect())
 }

@@ -2,8 +2,8 @@
 //! requires.
 
 use super::gateway_api::{
-    GROUP, GRPC, HTTP, bring, brings_gateway_api, brought_by, comes_with_linkerd, definition,
-    is_refused_by_the_cli, reads, serves, stops_an_installation,
+    GROUP, GRPC, HTTP, bring, brings_gateway_api, brought_by, comes_with_linkerd, definition, is_refused_by_the_cli,
+    reads, serves, stops_an_installation,
 };
 use crate::checks::control_plane::installation::{about_to_be, before_upgrade, note_presumed, release};
 use crate::checks::prelude::*;
@@ -47,8 +47,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let row = ctx.knowledge.linkerd_check().row(CATEGORY, ROW);
     let refused = is_refused_by_the_cli(ctx);
-    let required = refused
-        || row.is_some_and(|row| row.releases.covers(&version, ctx.knowledge.minors()) == Contains::Yes);
+    let required =
+        refused || row.is_some_and(|row| row.releases.covers(&version, ctx.knowledge.minors()) == Contains::Yes);
     let judged = ReleaseRequirements { version, seen, wanted, required, refused };
     if http.is_none() && grpc.is_none() && required {
         let findings = vec![absent(ctx, &judged)];
@@ -107,13 +107,10 @@ impl<'a> Unserved<'a> {
     ) -> Unserved<'a> {
         let others = OTHERS.map(|name| definition(ctx, name));
         let certain = others.iter().all(Result::is_ok);
-        let there: Vec<_> =
-            routes.into_iter().chain(others.into_iter().filter_map(Result::ok)).flatten().collect();
+        let there: Vec<_> = routes.into_iter().chain(others.into_iter().filter_map(Result::ok)).flatten().collect();
         let asked = ctx.knowledge.control_plane().group_versions(GROUP, version, ctx.knowledge.minors());
-        let asked = asked
-            .into_iter()
-            .filter(|asked| !there.iter().any(|known| serves(known, &asked.version)))
-            .collect();
+        let asked =
+            asked.into_iter().filter(|asked| !there.iter().any(|known| serves(known, &asked.version))).collect();
         let versions = there.iter().flat_map(|known| known.spec.versions.iter());
         let mut served: Vec<&str> = versions.filter(|v| v.served).map(|v| v.name.as_str()).collect();
         served.sort_unstable();

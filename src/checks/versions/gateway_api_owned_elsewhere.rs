@@ -29,8 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     };
     let leaves_it = ctx.knowledge.releases().cli_needs_gateway_api(&version);
-    let findings: Vec<Finding> =
-        found().filter_map(|found| foreign(ctx, found, value, leaves_it, &seen)).collect();
+    let findings: Vec<Finding> = found().filter_map(|found| foreign(ctx, found, value, leaves_it, &seen)).collect();
     note_presumed(ctx, &findings);
     Ok(findings.into())
 }

@@ -66,8 +66,7 @@ fn finding(ctx: &Context<'_>, older: &[&Stated<'_>], newest: &Stated<'_>) -> Fin
          controllers lose the versions and fields that they need",
         older[0].said, newest.said
     );
-    let subject =
-        |one: &&Stated<'_>| Subject::object("CustomResourceDefinition", "", &one.definition.metadata.name);
+    let subject = |one: &&Stated<'_>| Subject::object("CustomResourceDefinition", "", &one.definition.metadata.name);
     older
         .iter()
         .skip(1)
@@ -95,8 +94,7 @@ fn remedy(ctx: &Context<'_>, older: &[&Stated<'_>], newest: &Stated<'_>) -> Reme
     let remedy = reinstall(remedy, definitions[0], &newest.release, channel);
     let names: Vec<&str> = definitions.iter().map(|definition| definition.metadata.name.as_str()).collect();
     let remedy = if is_of_helm { remedy } else { unmark(remedy, &names) };
-    let value =
-        release(ctx).ok().map_or(Some("installGatewayAPI"), |(release, _)| installing_value(ctx, &release));
+    let value = release(ctx).ok().map_or(Some("installGatewayAPI"), |(release, _)| installing_value(ctx, &release));
     match value {
         None => remedy,
         Some(value) => remedy.step(

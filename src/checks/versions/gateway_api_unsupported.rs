@@ -3,9 +3,7 @@
 
 use std::cmp::Ordering;
 
-use super::gateway_api::{
-    BUNDLE, CHANNEL, GRPC, HTTP, bring, bundle, comes_with_linkerd, definition, serves,
-};
+use super::gateway_api::{BUNDLE, CHANNEL, GRPC, HTTP, bring, bundle, comes_with_linkerd, definition, serves};
 use crate::checks::control_plane::installation::release;
 use crate::checks::prelude::*;
 use crate::knowledge::GatewayApi;
@@ -14,9 +12,7 @@ use crate::objects::CustomResourceDefinition;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));
     let (version, seen) = release(ctx)?;
-    let Some(wanted) =
-        ctx.knowledge.releases().for_version(&version).and_then(|row| row.gateway_api.as_ref())
-    else {
+    let Some(wanted) = ctx.knowledge.releases().for_version(&version).and_then(|row| row.gateway_api.as_ref()) else {
         return Err(Unjudged::not_applicable(format!(
             "the Gateway API versions that {version} supports are not known"
         )));
@@ -37,13 +33,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // The upgrade installs Linkerd's own.
             let number = of_linkerd.filter(|brought| **brought > number).unwrap_or(&number);
             let finding = finding(ctx, definition, bundle, wanted, wanted.compare(number))?;
-            let finding = finding.evidences(of_linkerd.map(|brought| {
-                Evidence::other("linkerd upgrade --crds", format!("reinstalls Gateway API {brought}"))
-            }));
+            let finding =
+                finding.evidences(of_linkerd.map(|brought| {
+                    Evidence::other("linkerd upgrade --crds", format!("reinstalls Gateway API {brought}"))
+                }));
             let range = format!("Gateway API {} to {}", wanted.minimum, wanted.maximum);
-            Some(
-                finding.evidence(Evidence::other(format!("Linkerd {version}"), range)).evidence(seen.clone()),
-            )
+            Some(finding.evidence(Evidence::other(format!("Linkerd {version}"), range)).evidence(seen.clone()))
         });
     Ok(findings.collect())
 }

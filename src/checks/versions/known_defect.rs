@@ -49,8 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .collect();
     let mut findings = triggers::findings(ctx, &affected);
     // A row about an object explains more than a row about its trace in a log.
-    let found: BTreeSet<String> =
-        findings.iter().flat_map(|finding| finding.parameters.iter().cloned()).collect();
+    let found: BTreeSet<String> = findings.iter().flat_map(|finding| finding.parameters.iter().cloned()).collect();
     let is_replaced = |finding: &Finding| {
         let mut rows = affected.iter().filter(|one| finding.parameters.contains(&one.row.id));
         rows.any(|one| one.row.unless.iter().any(|id| found.contains(id)))
@@ -115,9 +114,7 @@ impl Affected<'_> {
             || row.trigger.as_ref().is_some_and(|trigger| trigger.log_rows().next().is_some());
         let (message, severity) = match is_sure {
             true => (row.effect.clone(), row.severity),
-            false if row.is_fixed() => {
-                (format!("This release may have a defect: {}", row.effect), Severity::Info)
-            }
+            false if row.is_fixed() => (format!("This release may have a defect: {}", row.effect), Severity::Info),
             false => {
                 let severity = row.severity.min(Severity::Warning);
                 (format!("This release may have a defect: {}", row.effect), severity)
@@ -130,18 +127,14 @@ impl Affected<'_> {
             .evidences(trigger.iter().cloned())
             .evidences(self.last_end(ctx, &object.subject()))
             .evidence(by.evidence.clone())
-            .evidence(Evidence::other(
-                "Known defect",
-                format!("{}: {} ({})", row.id, row.title, row.releases()),
-            ))
+            .evidence(Evidence::other("Known defect", format!("{}: {} ({})", row.id, row.title, row.releases())))
             .remedy(self.remedy(ctx, object, &trigger));
         let finding = finding.likely_if(*confidence == Confidence::Likely);
         // An effect that is only worth knowing stops nothing.
         if severity == Severity::Info || row.explains.is_empty() {
             return finding.explains_nothing();
         }
-        finding
-            .symptoms(row.explains.iter().map(|(id, reach)| (id.clone(), self.ties(ctx, *reach))).collect())
+        finding.symptoms(row.explains.iter().map(|(id, reach)| (id.clone(), self.ties(ctx, *reach))).collect())
     }
 
     /// The last end of the component's container in the pod of a subject, if its log shows the defect.
@@ -183,8 +176,7 @@ impl Affected<'_> {
         });
         let correct = format!("Correct {} in the manifest", quoted.unwrap_or("the quoted field"));
         // A stored object is replaced as a whole.
-        let steps: Vec<_> = match object.is_planned(ctx) && row.workaround_steps().any(|step| replaces(&step))
-        {
+        let steps: Vec<_> = match object.is_planned(ctx) && row.workaround_steps().any(|step| replaces(&step)) {
             true => vec![(correct.as_str(), WorkaroundCommand::None)],
             false => row.workaround_steps().collect(),
         };
@@ -238,12 +230,13 @@ impl Affected<'_> {
     fn annotated(&self, ctx: &Context<'_>, remedy: Remedy, act: &str, object: &ObjectFields<'_>) -> Remedy {
         let Some(meta) = object.metadata() else { return remedy.command(act, object.edit()) };
         let present = object.annotations();
-        let changed = self.row.corrected.iter().filter_map(|(key, corrected)| {
-            Some((key.as_str(), corrected.value(present.get(key)?.as_str()?)))
-        });
+        let changed = self
+            .row
+            .corrected
+            .iter()
+            .filter_map(|(key, corrected)| Some((key.as_str(), corrected.value(present.get(key)?.as_str()?))));
         let changed: Vec<(&str, Option<String>)> = changed.collect();
-        let changes: Vec<KeyChange<'_>> =
-            changed.iter().map(|(key, value)| (*key, value.as_deref())).collect();
+        let changes: Vec<KeyChange<'_>> = changed.iter().map(|(key, value)| (*key, value.as_deref())).collect();
         let object = Annotated { kind: object.kind(), meta: &meta, sites: vec![] };
         let act = match changes.iter().all(|(_, value)| value.is_none()) {
             true => Act::Remove(act),

@@ -70,18 +70,17 @@ fn vendors(finding: Finding, linkerd: &LinkerdVersion) -> Finding {
 }
 
 fn minor_of(ctx: &Context<'_>, linkerd: &LinkerdVersion) -> String {
-    linkerd
-        .minor(ctx.knowledge.minors())
-        .map_or_else(|| linkerd.to_string(), |minor| format!("Linkerd {minor}"))
+    linkerd.minor(ctx.knowledge.minors()).map_or_else(|| linkerd.to_string(), |minor| format!("Linkerd {minor}"))
 }
 
 fn upgrade(ctx: &Context<'_>, server: K8sMinor, minimum: K8sMinor) -> Remedy {
-    let remedy = Remedy::new()
-        .step(StepKind::Upgrade, format!("Upgrade Kubernetes to {minimum} or newer, one minor at a time"));
+    let remedy =
+        Remedy::new().step(StepKind::Upgrade, format!("Upgrade Kubernetes to {minimum} or newer, one minor at a time"));
     let fitting = ctx.knowledge.releases().rows().iter().rev().find(|row| row.kubernetes.minimum <= server);
     match fitting {
-        Some(row) => remedy
-            .note(format!("Until then stay at Linkerd {}, the newest that supports {server}", row.minor)),
+        Some(row) => {
+            remedy.note(format!("Until then stay at Linkerd {}, the newest that supports {server}", row.minor))
+        }
         None => remedy,
     }
 }
@@ -89,8 +88,7 @@ fn upgrade(ctx: &Context<'_>, server: K8sMinor, minimum: K8sMinor) -> Remedy {
 /// The step if a later release documents the version of the cluster; `is_first`: no release is installed.
 fn documented_later(ctx: &Context<'_>, server: K8sMinor, is_first: bool) -> Remedy {
     let remedy = Remedy::new();
-    let documented =
-        ctx.knowledge.releases().rows().iter().find(|row| row.kubernetes.documented_maximum >= server);
+    let documented = ctx.knowledge.releases().rows().iter().find(|row| row.kubernetes.documented_maximum >= server);
     match documented {
         Some(row) if is_first => remedy.step(
             StepKind::Upgrade,
@@ -100,8 +98,6 @@ fn documented_later(ctx: &Context<'_>, server: K8sMinor, is_first: bool) -> Reme
             StepKind::Upgrade,
             format!("Plan the upgrade to Linkerd {}, whose documentation names {server}", row.minor),
         ),
-        None => {
-            remedy.note(format!("Read the release notes for {server}; no known Linkerd release documents it"))
-        }
+        None => remedy.note(format!("Read the release notes for {server}; no known Linkerd release documents it")),
     }
 }

@@ -19,9 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable(format!("{version} is not known to read TLSRoutes")));
     };
     if releases.is_beyond(&version) {
-        return Err(Unjudged::not_applicable(format!(
-            "the TLSRoute version that {version} reads is not known"
-        )));
+        return Err(Unjudged::not_applicable(format!("the TLSRoute version that {version} reads is not known")));
     }
     let [tls_definition, tcp_definition] = definitions;
     let (tls_definition, tcp_definition) = (tls_definition?, tcp_definition?);
@@ -46,32 +44,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
         let quoted = of_the_mesh.iter().take(QUOTED).map(|route| {
             let (namespace, name) = route.metadata.key();
-            let parents: Vec<String> =
-                route.spec.parent_refs.iter().map(|parent| parent.name.clone()).collect();
-            Evidence::field(
-                format!("{kind} {namespace}/{name}"),
-                "spec.parentRefs[].name",
-                parents.join(", "),
-            )
+            let parents: Vec<String> = route.spec.parent_refs.iter().map(|parent| parent.name.clone()).collect();
+            Evidence::field(format!("{kind} {namespace}/{name}"), "spec.parentRefs[].name", parents.join(", "))
         });
         let of = bundle(definition)
             .map(|(said, _)| Evidence::field(&object, format!("metadata.annotations[{BUNDLE}]"), said));
         Some(
-            ctx.finding(
-                Subject::object(Kind::CustomResourceDefinition, "", &definition.metadata.name),
-                message,
-            )
-            .evidence(Evidence::field(&object, "spec.versions", format!("{} served", served.join(", "))))
-            .evidences(of)
-            .evidences(quoted)
-            .evidence(seen.clone())
-            .remedy(Remedy::new().step(
-                StepKind::Command,
-                format!(
-                    "Install the CRD of {kind} from a Gateway API release and channel that serve \
+            ctx.finding(Subject::object(Kind::CustomResourceDefinition, "", &definition.metadata.name), message)
+                .evidence(Evidence::field(&object, "spec.versions", format!("{} served", served.join(", "))))
+                .evidences(of)
+                .evidences(quoted)
+                .evidence(seen.clone())
+                .remedy(Remedy::new().step(
+                    StepKind::Command,
+                    format!(
+                        "Install the CRD of {kind} from a Gateway API release and channel that serve \
                          {wanted}, and restart linkerd-destination"
-                ),
-            )),
+                    ),
+                )),
         )
     });
     Ok(findings.collect())

@@ -22,17 +22,12 @@ const OWN: [(&str, &str); 4] = [
 ];
 
 /// One finding for each Service that is missing, or that selects none of the pods of its component.
-pub(super) fn findings(
-    ctx: &Context<'_>,
-    viz: &str,
-    deployments: &[Workload],
-    services: &[Service],
-) -> Vec<Finding> {
+pub(super) fn findings(ctx: &Context<'_>, viz: &str, deployments: &[Workload], services: &[Service]) -> Vec<Finding> {
     let each = OWN.iter().filter_map(|(component, effect)| {
         let is_own = |meta: &crate::objects::Meta| meta.key() == (viz, *component);
-        let deployment = deployments.iter().find(|one| {
-            is_own(&one.metadata) && one.metadata.label(EXTENSION_LABEL) == Some(Extension::Viz.name())
-        })?;
+        let deployment = deployments
+            .iter()
+            .find(|one| is_own(&one.metadata) && one.metadata.label(EXTENSION_LABEL) == Some(Extension::Viz.name()))?;
         let Some(service) = services.iter().find(|one| is_own(&one.metadata)) else {
             return Some(missing(ctx, viz, component, effect));
         };
@@ -51,12 +46,7 @@ fn missing(ctx: &Context<'_>, viz: &str, component: &str, effect: &str) -> Findi
 }
 
 /// The finding about a selector that fits none of the running pods. Without pods, their own findings tell why.
-fn selects_nothing(
-    ctx: &Context<'_>,
-    service: &Service,
-    deployment: &Workload,
-    effect: &str,
-) -> Option<Finding> {
+fn selects_nothing(ctx: &Context<'_>, service: &Service, deployment: &Workload, effect: &str) -> Option<Finding> {
     let (namespace, name) = service.metadata.key();
     let pods = ctx.optional_list::<Pod>();
     let labels = &deployment.spec.template.metadata.labels;
@@ -70,18 +60,13 @@ fn selects_nothing(
     if service.spec.selector.is_empty() || selected(service, pods).next().is_some() {
         return None;
     }
-    let selector: Vec<String> =
-        service.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let selector: Vec<String> = service.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let message = format!("the Service of {name} of viz selects none of its pods: {effect}");
     let finding = ctx
         .finding(Subject::object(Kind::Service, namespace, name), message)
         .severity(severity(name))
         .parameter("own selector")
-        .evidence(Evidence::field(
-            format!("Service {namespace}/{name}"),
-            "spec.selector",
-            selector.join(", "),
-        ))
+        .evidence(Evidence::field(format!("Service {namespace}/{name}"), "spec.selector", selector.join(", ")))
         .evidence(Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", "ready"))
         .remedy(reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes the selector"));
     Some(finding)

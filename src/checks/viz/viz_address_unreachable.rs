@@ -81,21 +81,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The Deployment of metrics-api and the address of the Prometheus that it queries, if that is not the one of viz.
-pub(super) fn other_prometheus<'a>(
-    deployments: &'a [Workload],
-    viz: &str,
-) -> Option<(&'a Workload, &'a str)> {
+pub(super) fn other_prometheus<'a>(deployments: &'a [Workload], viz: &str) -> Option<(&'a Workload, &'a str)> {
     let found = written(deployments, viz, &SETTINGS[0])?;
     let is_own = |address: ServiceAddress<'_>| (address.namespace, address.name) == (viz, "prometheus");
     (!address(found.1).is_some_and(is_own)).then_some(found)
 }
 
 /// The Deployment of a component and the address in its arguments.
-fn written<'a>(
-    deployments: &'a [Workload],
-    viz: &str,
-    setting: &AddressArgument,
-) -> Option<(&'a Workload, &'a str)> {
+fn written<'a>(deployments: &'a [Workload], viz: &str, setting: &AddressArgument) -> Option<(&'a Workload, &'a str)> {
     let deployment = deployments.iter().find(|deployment| {
         let meta = &deployment.metadata;
         meta.namespace == viz
@@ -123,12 +116,7 @@ fn argument(deployment: &Workload, setting: &AddressArgument, written: &str) -> 
     Evidence::field(format!("Deployment {namespace}/{name}"), path, written)
 }
 
-fn with_scheme(
-    ctx: &Context<'_>,
-    setting: &AddressArgument,
-    deployment: &Workload,
-    written: &str,
-) -> Finding {
+fn with_scheme(ctx: &Context<'_>, setting: &AddressArgument, deployment: &Workload, written: &str) -> Finding {
     let (namespace, name) = deployment.metadata.key();
     let AddressArgument { value, effect, .. } = setting;
     let host = written.split_once("://").map_or(written, |(_, rest)| rest);
@@ -164,21 +152,14 @@ fn no_service(ctx: &Context<'_>, setting: &AddressArgument, address: ServiceAddr
         .remedy(remedy)
 }
 
-fn no_port(
-    ctx: &Context<'_>,
-    setting: &AddressArgument,
-    address: ServiceAddress<'_>,
-    service: &Service,
-) -> Finding {
+fn no_port(ctx: &Context<'_>, setting: &AddressArgument, address: ServiceAddress<'_>, service: &Service) -> Finding {
     let AddressArgument { component, value, effect, .. } = setting;
     let (namespace, name) = service.metadata.key();
     let port = address.port.unwrap_or_default();
-    let numbers: Vec<String> =
-        service.spec.ports.iter().map(|port: &ServicePort| port.port.to_string()).collect();
+    let numbers: Vec<String> = service.spec.ports.iter().map(|port: &ServicePort| port.port.to_string()).collect();
     let declared = numbers.join(", ");
-    let message = format!(
-        "{component} of viz uses port {port} of this Service, which does not declare the port: {effect}"
-    );
+    let message =
+        format!("{component} of viz uses port {port} of this Service, which does not declare the port: {effect}");
     let remedy = with_address(ctx, setting, &format!("the Service with one of its ports ({declared})"));
     ctx.finding(Subject::object(Kind::Service, namespace, name), message)
         .parameter(format!("{value} port"))
@@ -186,17 +167,11 @@ fn no_port(
         .remedy(remedy)
 }
 
-fn no_endpoint(
-    ctx: &Context<'_>,
-    setting: &AddressArgument,
-    service: &Service,
-    cause: &NoEndpoint<'_>,
-) -> Finding {
+fn no_endpoint(ctx: &Context<'_>, setting: &AddressArgument, service: &Service, cause: &NoEndpoint<'_>) -> Finding {
     let AddressArgument { component, value, effect, .. } = setting;
     let (namespace, name) = service.metadata.key();
-    let message = format!(
-        "{component} of viz uses this Service, and none of its endpoints is ready, because {cause}: {effect}"
-    );
+    let message =
+        format!("{component} of viz uses this Service, and none of its endpoints is ready, because {cause}: {effect}");
     let slices = kubectl().namespace(namespace).words("get endpointslices");
     ctx.finding(Subject::object(Kind::Service, namespace, name), message)
         .parameter(format!("{value} endpoints"))

@@ -63,8 +63,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     for route in routes.iter().filter(|route| ctx.judges(&route.metadata.namespace)) {
         let hosts = &route.spec.hostnames;
-        if leads_unchanged(route, viz) && !hosts.is_empty() && !hosts.iter().any(|host| accepted.may_be(host))
-        {
+        if leads_unchanged(route, viz) && !hosts.is_empty() && !hosts.iter().any(|host| accepted.may_be(host)) {
             findings.push(of_route(ctx, &accepted, route));
         }
     }
@@ -97,9 +96,7 @@ fn accepted<'a>(
     let Some(written) = web.argument(FLAG) else {
         // A redacted argument may be this one.
         return match web.has_more_args || web.args.iter().any(|arg| is_marked(arg)) {
-            true => {
-                Err(unknown(format!("Deployment {viz}/{WEB}: the arguments of the container are not kept")))
-            }
+            true => Err(unknown(format!("Deployment {viz}/{WEB}: the arguments of the container are not kept"))),
             false => Ok(None),
         };
     };
@@ -108,33 +105,24 @@ fn accepted<'a>(
     }
     match Regex::new(written) {
         Ok(regex) => Ok(Some(Accepted { viz, written, regex })),
-        Err(_) => {
-            Err(unknown(format!("Deployment {viz}/{WEB}: the regular expression in {FLAG} is not read")))
-        }
+        Err(_) => Err(unknown(format!("Deployment {viz}/{WEB}: the regular expression in {FLAG} is not read"))),
     }
 }
 
 /// Whether Kong sets the host for requests to the Service.
 fn is_rewritten_by_kong(ctx: &Context<'_>, viz: &str) -> bool {
     let services = ctx.optional_list::<Service>();
-    services
-        .iter()
-        .any(|one| one.metadata.key() == (viz, WEB) && one.metadata.annotation(HOST_HEADER).is_some())
+    services.iter().any(|one| one.metadata.key() == (viz, WEB) && one.metadata.annotation(HOST_HEADER).is_some())
 }
 
 /// Whether a Gateway sends requests of a route to the dashboard, and no filter can change their host.
 fn leads_unchanged(route: &Route, viz: &str) -> bool {
     let meta = &route.metadata;
-    let of_gateway = route
-        .spec
-        .parent_refs
-        .iter()
-        .any(|parent| parent.kind.as_deref().is_none_or(|kind| kind == "Gateway"));
+    let of_gateway =
+        route.spec.parent_refs.iter().any(|parent| parent.kind.as_deref().is_none_or(|kind| kind == "Gateway"));
     let changes = |filters: &[RouteFilter]| {
         filters.iter().any(|filter| {
-            filter.url_rewrite.is_some()
-                || filter.request_header_modifier.is_some()
-                || filter.extension_ref.is_some()
+            filter.url_rewrite.is_some() || filter.request_header_modifier.is_some() || filter.extension_ref.is_some()
         })
     };
     of_gateway

@@ -23,9 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         some => some
             .iter()
-            .map(|pod| {
-                Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", label(pod))
-            })
+            .map(|pod| Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", label(pod)))
             .collect(),
     };
     let finding = ctx

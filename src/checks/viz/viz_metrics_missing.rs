@@ -17,8 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
     let labelled = installed_in(ctx, Extension::Viz)?;
     let namespace = labelled.metadata.name.as_str();
-    let Some(prometheus) = own(pods, namespace, Extension::Viz).find(|pod| runs(Program::Prometheus, pod))
-    else {
+    let Some(prometheus) = own(pods, namespace, Extension::Viz).find(|pod| runs(Program::Prometheus, pod)) else {
         // No pod can be queried: only metrics-api can reach the data of an external Prometheus.
         return Err(match external(labelled) {
             Some(_) => ctx.unasked(Program::Prometheus, Why::NotOffered).into(),
@@ -37,11 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             && meta.label(CONTROL_PLANE_NS) == Some(control_plane)
             && pod.status.phase == "Running"
             && meta.deletion_timestamp.is_none()
-            && pod
-                .status
-                .start_time
-                .get()
-                .is_none_or(|start| ctx.now().as_second() - start.as_second() > SOON)
+            && pod.status.start_time.get().is_none_or(|start| ctx.now().as_second() - start.as_second() > SOON)
             && !known.contains(format!("{}/{}", meta.namespace, meta.name).as_str())
     });
     let findings = by_owner(ctx, unseen.map(|pod| ((), pod))).into_iter().map(|((owner, ()), pods)| {

@@ -34,13 +34,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roles = ctx.complete_list::<ClusterRole>();
     let bindings = ctx.complete_list::<ClusterRoleBinding>();
     note(ctx, roles, |roles| {
-        findings
-            .extend(absent_of(roles, role.clone()).map(|n| object_missing(ctx, Kind::ClusterRole, "", &n)))
+        findings.extend(absent_of(roles, role.clone()).map(|n| object_missing(ctx, Kind::ClusterRole, "", &n)))
     });
     note(ctx, bindings, |bindings| {
-        findings.extend(
-            absent_of(bindings, role.clone()).map(|n| object_missing(ctx, Kind::ClusterRoleBinding, "", &n)),
-        );
+        findings
+            .extend(absent_of(bindings, role.clone()).map(|n| object_missing(ctx, Kind::ClusterRoleBinding, "", &n)));
     });
     let config = ctx.object::<ConfigMap>(Scope::Extension(Extension::Viz), CONFIG);
     note(ctx, config, |config| {
@@ -81,11 +79,7 @@ fn unnamed(ctx: &Context<'_>, namespace: &str, deployment: &Workload, url: &str)
         "spec.template.spec.containers[].args: -prometheus-url",
         url,
     ))
-    .evidence(Evidence::field(
-        format!("Namespace {namespace}"),
-        format!("metadata.annotations[{EXTERNAL}]"),
-        "missing",
-    ))
+    .evidence(Evidence::field(format!("Namespace {namespace}"), format!("metadata.annotations[{EXTERNAL}]"), "missing"))
     .remedy(Remedy::new().run(
         StepKind::Annotation,
         "Name the address in the annotation (also in its source manifest)",
@@ -166,8 +160,7 @@ fn elsewhere_gone(ctx: &Context<'_>, namespace: &Namespace, url: &str, home: &st
 /// The reason if no Prometheus pod runs and its data cannot be queried, with the check that reports the
 /// cause.
 pub(super) fn no_prometheus(pods: &[Pod], namespace: &str) -> Unjudged {
-    let there =
-        own(pods, namespace, Extension::Viz).any(|pod| pod.metadata.label("component") == Some("prometheus"));
+    let there = own(pods, namespace, Extension::Viz).any(|pod| pod.metadata.label("component") == Some("prometheus"));
     let by = if there { "viz-pods-not-running" } else { "viz-prometheus-missing" };
     Unjudged::blocked(by, "no pod of Prometheus is running")
 }
@@ -202,14 +195,11 @@ fn no_pods(ctx: &Context<'_>, namespace: &str) -> Finding {
         format!("Pods in {namespace} with linkerd.io/extension=viz"),
         "none has the label component=prometheus",
     ))
-    .evidence(Evidence::field(
-        format!("Namespace {namespace}"),
-        format!("metadata.annotations[{EXTERNAL}]"),
-        "missing",
-    ))
-    .remedy(fix(ctx).note(
-        "If viz is to use another Prometheus, set prometheusUrl and prometheus.enabled=false in its values",
-    ))
+    .evidence(Evidence::field(format!("Namespace {namespace}"), format!("metadata.annotations[{EXTERNAL}]"), "missing"))
+    .remedy(
+        fix(ctx)
+            .note("If viz is to use another Prometheus, set prometheusUrl and prometheus.enabled=false in its values"),
+    )
 }
 
 fn fix(ctx: &Context<'_>) -> Remedy {

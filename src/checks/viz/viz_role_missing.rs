@@ -15,9 +15,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|name| finding(ctx, Kind::ClusterRole, &name, "linkerd-viz ClusterRoles exist"));
     let unbound = absent_of(bindings, known.viz_cluster_role_bindings(namespace))
         .map(|name| finding(ctx, Kind::ClusterRoleBinding, &name, "linkerd-viz ClusterRoleBindings exist"));
-    let reader = ctx
-        .or_note(ctx.complete_list::<RoleBinding>())
-        .and_then(|bindings| reader_missing(ctx, bindings, namespace));
+    let reader =
+        ctx.or_note(ctx.complete_list::<RoleBinding>()).and_then(|bindings| reader_missing(ctx, bindings, namespace));
     Ok(lost.chain(unbound).chain(reader).collect())
 }
 

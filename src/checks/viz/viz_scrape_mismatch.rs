@@ -72,8 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .into_iter()
             .filter_map(|workload| {
                 let containers = target.containers(workload);
-                let is_kept =
-                    |container: &&Container| keeps_port(job, &rules, workload, container) != Some(false);
+                let is_kept = |container: &&Container| keeps_port(job, &rules, workload, container) != Some(false);
                 (!containers.is_empty() && !containers.iter().any(is_kept)).then_some((workload, containers))
             })
             .collect();
@@ -92,9 +91,7 @@ impl ScrapedComponents {
         let home = &ctx.namespaces().control_plane;
         let own = || components(deployments, home).into_iter().map(|component| component.deployment);
         let of = |extension: Extension| {
-            deployments
-                .iter()
-                .filter(move |one| one.metadata.label(EXTENSION_LABEL) == Some(extension.name()))
+            deployments.iter().filter(move |one| one.metadata.label(EXTENSION_LABEL) == Some(extension.name()))
         };
         match self {
             ScrapedComponents::Proxies => own().collect(),
@@ -114,8 +111,7 @@ impl ScrapedComponents {
     /// The containers with metrics.
     fn containers(self, workload: &Workload) -> Vec<&Container> {
         let spec = &workload.spec.template.spec;
-        let has_metrics =
-            |container: &&Container| container.ports.iter().any(|port| port.name.contains("admin"));
+        let has_metrics = |container: &&Container| container.ports.iter().any(|port| port.name.contains("admin"));
         let is_proxy = |container: &Container| container.name.as_str() == PROXY_CONTAINER;
         // Prometheus scrapes itself by another job, and the gateway has nothing but a proxy.
         let is_own = |container: &&Container| {
@@ -143,12 +139,7 @@ impl<'a> Matcher<'a> {
 }
 
 /// Whether the job keeps a port of a container; `None` if a rule reads a label whose value is unknown.
-fn keeps_port(
-    job: &ScrapeJob,
-    rules: &[Matcher<'_>],
-    workload: &Workload,
-    container: &Container,
-) -> Option<bool> {
+fn keeps_port(job: &ScrapeJob, rules: &[Matcher<'_>], workload: &Workload, container: &Container) -> Option<bool> {
     let namespace = &workload.metadata.namespace;
     if !job.namespaces.is_empty() && !job.namespaces.iter().any(|name| namespace == name) {
         return Some(false);
@@ -186,12 +177,7 @@ fn label(name: &str, workload: &Workload, container: &Container, port: &str) -> 
     })
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    namespace: &str,
-    job: &ScrapeJob,
-    unscraped: &[(&Workload, Vec<&Container>)],
-) -> Finding {
+fn finding(ctx: &Context<'_>, namespace: &str, job: &ScrapeJob, unscraped: &[(&Workload, Vec<&Container>)]) -> Finding {
     let message = format!(
         "the job {} of viz's Prometheus matches no port of {} components, whose ports have other names. Prometheus \
          has no metrics from them",
@@ -239,10 +225,7 @@ fn lost(ctx: &Context<'_>, namespace: &str, name: &str, config: &ScrapeConfig) -
 }
 
 /// The first release of viz whose jobs match the ports of the control plane, if those of `release` do not.
-pub(in crate::checks) fn first_with_ports(
-    ctx: &Context<'_>,
-    release: &LinkerdVersion,
-) -> Option<LinkerdVersion> {
+pub(in crate::checks) fn first_with_ports(ctx: &Context<'_>, release: &LinkerdVersion) -> Option<LinkerdVersion> {
     let defect = ctx.knowledge.releases().defect(DEFECT)?;
     let has_it = defect.affects(release, ctx.knowledge.minors()) != Contains::No;
     has_it.then(|| LinkerdVersion::from(defect.until))
@@ -263,8 +246,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
                     let upgraded = Line::only_with_cli(first.to_string(), install);
                     let own = cli_install::lines(ctx.knowledge, installed);
                     let lines = [upgraded].into_iter().chain(own);
-                    let words =
-                        format!(". The last lines install the CLI of the control plane again, {installed}");
+                    let words = format!(". The last lines install the CLI of the control plane again, {installed}");
                     (Command::lines(lines).whole(), words)
                 }
                 _ => (upgrade::guarded(Some(&first), install), String::new()),

@@ -35,19 +35,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .likely()
         .evidence(Evidence::field(object, format!("containers[linkerd-proxy].env[{DEFAULT_POLICY}]"), "deny"))
-        .evidence(Evidence::other(
-            "AuthorizationPolicies in the pod's namespace",
-            format!("none is named {SCRAPE}"),
+        .evidence(Evidence::other("AuthorizationPolicies in the pod's namespace", format!("none is named {SCRAPE}")))
+        .remedy(Remedy::new().note("If a policy of another name authorizes Prometheus, do nothing").command(
+            "Otherwise authorize it, in the namespace of the pods",
+            linkerd().words("viz allow-scrapes").option("--namespace", namespace).pipe(kubectl().words("apply -f -")),
         ))
-        .remedy(
-            Remedy::new().note("If a policy of another name authorizes Prometheus, do nothing").command(
-                "Otherwise authorize it, in the namespace of the pods",
-                linkerd()
-                    .words("viz allow-scrapes")
-                    .option("--namespace", namespace)
-                    .pipe(kubectl().words("apply -f -")),
-            ),
-        )
     });
     Ok(findings.collect())
 }

@@ -48,9 +48,7 @@ fn self_check_finding(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<
         return None;
     }
     let (message, rows) = match program {
-        Program::Prometheus => {
-            ("Prometheus fails to answer queries: viz has no metrics to show", vec![SELF_CHECK])
-        }
+        Program::Prometheus => ("Prometheus fails to answer queries: viz has no metrics to show", vec![SELF_CHECK]),
         Program::MetricsApi | Program::ServiceMirror | Program::LinkedCluster => (
             "metrics-api reports that it is not ready: it has not read the cluster yet, so linkerd viz and \
              the dashboard wait",
@@ -62,16 +60,9 @@ fn self_check_finding(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<
         .finding(Subject::object(Kind::Pod, namespace, name), message)
         .evidence(Evidence::other(format!("{object} port {}", program.port()), answer.describe()))
         .fails_rows(rows)
-        .remedy(
-            Remedy::new().command(
-                "Read its log",
-                kubectl()
-                    .namespace(namespace)
-                    .words("logs")
-                    .operand(name)
-                    .option("-c", program.name())
-                    .words("--tail 30"),
-            ),
-        );
+        .remedy(Remedy::new().command(
+            "Read its log",
+            kubectl().namespace(namespace).words("logs").operand(name).option("-c", program.name()).words("--tail 30"),
+        ));
     Some(finding)
 }

@@ -193,9 +193,5 @@ fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
     let fix = if is_unanswered && is_on_eks(ctx) { with_overlay(fix) } else { fix };
     let finding = ctx.finding(Subject::object("APIService", "", API), message).remedy(fix);
     // Without the APIService, no CA bundle exists to verify tap's certificate with.
-    if gone {
-        finding.fails_rows([RUNNING, TRUSTED]).rows_as(Severity::Error)
-    } else {
-        finding.fails_rows([RUNNING])
-    }
+    if gone { finding.fails_rows([RUNNING, TRUSTED]).rows_as(Severity::Error) } else { finding.fails_rows([RUNNING]) }
 }

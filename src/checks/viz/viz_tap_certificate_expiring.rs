@@ -67,8 +67,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .rows_as(Severity::Warning)
         .evidence(tap.evidence("data: certificate", said.join("; ")))
         .remedy(remedy);
-    let finding =
-        if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
+    let finding = if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
     // An overdue renewal stays overdue whatever the expiry.
     let finding = match (tool, soon) {
         (Some((_, true)), ExpiryWindow::AsSet) => soon.graded(finding.likely()),

@@ -63,26 +63,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                  rejects it"
             }
         };
-        let seen =
-            both_sides(&tap.secret_name(), &served, &format!("APIService {API}"), "spec.caBundle", &trusted);
+        let seen = both_sides(&tap.secret_name(), &served, &format!("APIService {API}"), "spec.caBundle", &trusted);
         findings.push(finding(ctx, &tap, "not-trusted", message).evidences(seen));
     }
     Ok(findings.into())
 }
 
-fn outdated(
-    ctx: &Context<'_>,
-    tap: &Tap<'_>,
-    served: &[Certificate],
-    trusted: &[Certificate],
-) -> Option<Finding> {
+fn outdated(ctx: &Context<'_>, tap: &Tap<'_>, served: &[Certificate], trusted: &[Certificate]) -> Option<Finding> {
     let seen = |certificates: &[&Certificate], object: &str, path: &str| -> Vec<Evidence> {
         let said = |c: &Certificate| format!("{}: {}", c.summary(), dates(c, ctx.now()));
         certificates.iter().map(|c| Evidence::field(object, path, said(c))).collect()
     };
     let own = out_of_date(served, trusted, ctx.now());
-    let theirs: Vec<&Certificate> =
-        trusted.iter().filter(|c| c.validity(ctx.now()) != Validity::Current).collect();
+    let theirs: Vec<&Certificate> = trusted.iter().filter(|c| c.validity(ctx.now()) != Validity::Current).collect();
     let mut evidence = seen(&own, &tap.secret_name(), "data: certificate");
     evidence.extend(seen(&theirs, &format!("APIService {API}"), "spec.caBundle"));
     let message = "the certificate of tap, or the caBundle that verifies it, is expired or not valid yet: \
@@ -95,13 +88,7 @@ fn finding(ctx: &Context<'_>, tap: &Tap<'_>, which: &str, message: &str) -> Find
     finding_of(ctx, tap, which, message, &[])
 }
 
-fn finding_of(
-    ctx: &Context<'_>,
-    tap: &Tap<'_>,
-    which: &str,
-    message: &str,
-    certificates: &[&Certificate],
-) -> Finding {
+fn finding_of(ctx: &Context<'_>, tap: &Tap<'_>, which: &str, message: &str, certificates: &[&Certificate]) -> Finding {
     let steps = match starts_shortly(certificates.iter().copied(), ctx.now()) {
         Some(start) => wait_for(Remedy::new(), start),
         None => {

@@ -21,8 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )));
     };
     let wrong = |item: Item, part: &str, message: String| ctx.missing(item, Why::Malformed { message }, part);
-    let served =
-        serving::served(secret).map_err(|message| wrong(item(SECRET), "its certificate", message))?;
+    let served = serving::served(secret).map_err(|message| wrong(item(SECRET), "its certificate", message))?;
     let trusted = from_base64_pool(&webhook.client_config.ca_bundle).map_err(|message| {
         wrong(Item::List(Kind::MutatingWebhookConfiguration), "the caBundle of the injector of tap", message)
     })?;
@@ -53,16 +52,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         "webhooks[].clientConfig.caBundle",
         &trusted,
     );
-    let remedy =
-        reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes certificate and caBundle together")
-            .run(
-                StepKind::Command,
-                "Restart the injector of tap, before the workloads that should be tappable",
-                kubectl()
-                    .namespace(namespace)
-                    .words("rollout restart")
-                    .operand(format!("deployment/{SERVICE}")),
-            );
+    let remedy = reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes certificate and caBundle together").run(
+        StepKind::Command,
+        "Restart the injector of tap, before the workloads that should be tappable",
+        kubectl().namespace(namespace).words("rollout restart").operand(format!("deployment/{SERVICE}")),
+    );
     let finding = ctx
         .finding(
             Subject::object(Kind::MutatingWebhookConfiguration, "", name),

@@ -47,15 +47,11 @@ fn without_webhook(ctx: &Context<'_>, namespace: &str) -> Finding {
 fn without_secret(ctx: &Context<'_>, namespace: &str) -> Finding {
     let message = "the Secret with the certificate of the injector of tap is missing: new pods of the injector cannot \
         start";
-    let remedy =
-        reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes certificate and caBundle together")
-            .command(
-                "Restart the injector of tap, so that it serves the new certificate",
-                kubectl()
-                    .namespace(namespace)
-                    .words("rollout restart")
-                    .operand(format!("deployment/{INJECTOR}")),
-            );
+    let remedy = reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes certificate and caBundle together")
+        .command(
+            "Restart the injector of tap, so that it serves the new certificate",
+            kubectl().namespace(namespace).words("rollout restart").operand(format!("deployment/{INJECTOR}")),
+        );
     ctx.finding(Subject::object(Kind::Secret, namespace, INJECTOR_SECRET), message)
         .parameter("secret")
         .evidence(Evidence::other(format!("Secret {namespace}/{INJECTOR_SECRET}"), "does not exist"))

@@ -24,29 +24,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((configuration, webhook)) = injector_webhook(configurations, viz) else {
         return Err(Unjudged::not_applicable("no webhook calls the injector of tap"));
     };
-    let namespaces: BTreeMap<&str, &Meta> = ctx
-        .complete_list::<Namespace>()?
-        .iter()
-        .map(|one| (one.metadata.name.as_str(), &one.metadata))
-        .collect();
+    let namespaces: BTreeMap<&str, &Meta> =
+        ctx.complete_list::<Namespace>()?.iter().map(|one| (one.metadata.name.as_str(), &one.metadata)).collect();
     let home = ctx.namespaces().control_plane.as_str();
     let pods = ctx.complete_list::<Pod>()?.iter().filter(|pod| {
         let meta = &pod.metadata;
         let is_meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
-        let is_own =
-            meta.namespace == home || meta.namespace == *viz || meta.label(EXTENSION_LABEL).is_some();
+        let is_own = meta.namespace == home || meta.namespace == *viz || meta.label(EXTENSION_LABEL).is_some();
         let is_alive = !pod.is_finished() && meta.deletion_timestamp.is_none();
-        is_meshed
-            && is_alive
-            && !is_own
-            && ctx.judges(&meta.namespace)
-            && !is(meta, ENABLED)
-            && !is(meta, DISABLED)
+        is_meshed && is_alive && !is_own && ctx.judges(&meta.namespace) && !is(meta, ENABLED) && !is(meta, DISABLED)
     });
     let pods = pods.filter(|pod| {
         let namespace = namespaces.get(pod.metadata.namespace.as_str());
-        namespace
-            .is_some_and(|namespace| !is(namespace, DISABLED) && is_called(webhook, namespace, &pod.metadata))
+        namespace.is_some_and(|namespace| !is(namespace, DISABLED) && is_called(webhook, namespace, &pod.metadata))
     });
     let registered = configuration.metadata.creation_timestamp.get();
     // The injector could not know the older ones.
@@ -69,12 +59,7 @@ fn is_called(webhook: &Webhook, namespace: &Meta, pod: &Meta) -> bool {
         && webhook.object_selector.as_ref().is_none_or(|selector| selector.matches(&pod.labels))
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    configuration: &WebhookConfiguration,
-    pods: &[&Pod],
-    is_older: bool,
-) -> Finding {
+fn finding(ctx: &Context<'_>, configuration: &WebhookConfiguration, pods: &[&Pod], is_older: bool) -> Finding {
     let mut owners: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     for pod in pods {
         owners.entry(ctx.owners().owner(pod)).or_default().push(pod.metadata.name.clone());

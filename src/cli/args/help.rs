@@ -6,6 +6,19 @@ use clap::Command;
 
 use crate::exit;
 
+/// The text below the commands in `meshdoctor -h`.
+pub(super) const START: &str = "\
+Start here:
+  meshdoctor check           what is broken in the cluster of this kubeconfig
+  meshdoctor demo            the same on an embedded cluster
+  meshdoctor explain TEXT    a check, a log line, a header or an exit code
+  meshdoctor ticket -o FILE  an archive for support
+
+Read-only, except for the opt-in commands 'collect --node-pods',
+'check --publish' and 'fix --apply'.
+Exit status: 0 fine, 1 findings, 2 usage error, 3 could not run,
+4 not checked, 130 interrupted";
+
 /// Example commands of `check`, each with its purpose.
 const EXAMPLES: [(&str, &str); 9] = [
     ("meshdoctor check", "the cluster of the current kubeconfig context"),

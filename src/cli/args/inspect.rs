@@ -78,15 +78,9 @@ pub(super) fn in_namespace(targets: &[Target], namespace: Option<&str>) -> Vec<T
     }
     let within = |target: &Target| match &target.workload {
         // KIND/NAME, as kubectl writes it.
-        Some(_) if is_workload_kind(&target.namespace) => {
-            Target { namespace: namespace.clone(), ..target.clone() }
-        }
+        Some(_) if is_workload_kind(&target.namespace) => Target { namespace: namespace.clone(), ..target.clone() },
         Some(_) => target.clone(),
-        None => Target {
-            namespace: namespace.clone(),
-            workload: Some(target.namespace.clone()),
-            port: target.port,
-        },
+        None => Target { namespace: namespace.clone(), workload: Some(target.namespace.clone()), port: target.port },
     };
     targets.iter().map(within).collect()
 }

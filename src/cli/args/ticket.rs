@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Connection, EvidenceArgs, Selection, Verbosity, help};
-use crate::cli::values::{
-    Parameter, cni_version, kubernetes_version, linkerd_version, namespace, parameter, release,
-};
+use crate::cli::values::{Parameter, cni_version, kubernetes_version, linkerd_version, namespace, parameter, release};
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
 /// `meshdoctor ticket`.

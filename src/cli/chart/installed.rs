@@ -49,10 +49,7 @@ pub(in crate::cli) fn over_control_plane(
         [one] => {
             set = as_change(&values_input(one), today);
             if set.count() == 0 {
-                unlaid.push(said(
-                    one,
-                    "cannot be applied: the cluster's linkerd-config is missing or unreadable",
-                ));
+                unlaid.push(said(one, "cannot be applied: the cluster's linkerd-config is missing or unreadable"));
             }
             // Without an exact version, the release of the cluster applies.
             if let (Ok(to), Some(from)) = (release(&one.chart, one.version.as_ref(), knowledge), running)
@@ -62,9 +59,7 @@ pub(in crate::cli) fn over_control_plane(
             }
         }
         ref several => {
-            unlaid.extend(
-                several.iter().map(|one| said(one, "is one of several objects for the same control plane")),
-            );
+            unlaid.extend(several.iter().map(|one| said(one, "is one of several objects for the same control plane")));
         }
     }
     let unknown = few(UNLAID, &unlaid).into_iter().chain(few(UPGRADE, &upgrade));

@@ -113,8 +113,7 @@ impl Reader<'_> {
         let mut settings = Vec::new();
         for (name, value) in table {
             let DeValue::Table(inner) = value.get_ref() else {
-                let said =
-                    format!("{} is not in a table: move it under [check] or another command", name.get_ref());
+                let said = format!("{} is not in a table: move it under [check] or another command", name.get_ref());
                 return Err(self.wrong(name, said));
             };
             match name.get_ref().as_ref() {
@@ -153,8 +152,8 @@ impl Reader<'_> {
                 return Err(self.wrong(check, said));
             };
             for (name, value) in set {
-                let (said, written) = plain(value.get_ref())
-                    .map_err(|why| self.wrong(name, format!("{}: {why}", name.get_ref())))?;
+                let (said, written) =
+                    plain(value.get_ref()).map_err(|why| self.wrong(name, format!("{}: {why}", name.get_ref())))?;
                 into.push(Setting {
                     command: "check".to_owned(),
                     flag: "param".to_owned(),
@@ -167,13 +166,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn flags(
-        &self,
-        at: &Key<'_>,
-        name: &str,
-        table: &DeTable<'_>,
-        into: &mut Vec<Setting>,
-    ) -> Result<(), Stop> {
+    fn flags(&self, at: &Key<'_>, name: &str, table: &DeTable<'_>, into: &mut Vec<Setting>) -> Result<(), Stop> {
         let perhaps = |word: &str, known: Vec<&str>| {
             closest(word, known).map(|near| format!("; did you mean {near}?")).unwrap_or_default()
         };
@@ -186,9 +179,7 @@ impl Reader<'_> {
             let flag = key.get_ref().as_ref();
             let is = |arg: &&clap::Arg| arg.get_long() == Some(flag);
             let arg = of.get_arguments().chain(self.command.get_arguments()).find(is);
-            let Some(arg) =
-                arg.filter(|arg| !["config", "no-config", "help"].contains(&arg.get_id().as_str()))
-            else {
+            let Some(arg) = arg.filter(|arg| !["config", "no-config", "help"].contains(&arg.get_id().as_str())) else {
                 let known = of.get_arguments().filter_map(clap::Arg::get_long).collect();
                 return Err(self.wrong(key, format!("{name} has no flag --{flag}{}", perhaps(flag, known))));
             };
@@ -210,8 +201,7 @@ impl Reader<'_> {
         let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
         let alone = is_flag || arg.get_num_args().is_some_and(|given| given.min_values() == 0);
         let one = |value: &Value<'_>, line: usize| {
-            let (text, written) =
-                self.one(arg, value).map_err(|why| self.wrong_at(line, format!("{name} {why}")))?;
+            let (text, written) = self.one(arg, value).map_err(|why| self.wrong_at(line, format!("{name} {why}")))?;
             Ok((Some(text), written, line))
         };
         match value.get_ref() {
@@ -246,10 +236,7 @@ impl Reader<'_> {
                 matches!(value, DeValue::String(_) | DeValue::Integer(_)),
             )
         } else if kind == TypeId::of::<Timestamp>() {
-            (
-                "must be a time such as 2027-03-31T10:00:00Z",
-                matches!(value, DeValue::String(_) | DeValue::Datetime(_)),
-            )
+            ("must be a time such as 2027-03-31T10:00:00Z", matches!(value, DeValue::String(_) | DeValue::Datetime(_)))
         } else {
             ("must be a text in quotes", matches!(value, DeValue::String(_)))
         };
@@ -275,10 +262,7 @@ fn plain(value: &DeValue<'_>) -> Result<(String, ValueForm), String> {
         DeValue::String(text) => (text.to_string(), ValueForm::Text),
         DeValue::Integer(number) => {
             let read = i64::from_str_radix(number.as_str(), number.radix());
-            (
-                read.map_err(|_| format!("{} is too large for a number", number.as_str()))?.to_string(),
-                ValueForm::Number,
-            )
+            (read.map_err(|_| format!("{} is too large for a number", number.as_str()))?.to_string(), ValueForm::Number)
         }
         DeValue::Float(number) => (number.as_str().to_owned(), ValueForm::Number),
         DeValue::Boolean(value) => (value.to_string(), ValueForm::Truth),
@@ -301,9 +285,7 @@ fn json(value: &DeValue<'_>) -> Result<serde_json::Value, String> {
         DeValue::Boolean(value) => (*value).into(),
         DeValue::Integer(_) | DeValue::Float(_) => {
             let (text, _) = plain(value)?;
-            text.parse::<serde_json::Number>()
-                .map_err(|_| format!("{text} is not a valid JSON number"))?
-                .into()
+            text.parse::<serde_json::Number>().map_err(|_| format!("{text} is not a valid JSON number"))?.into()
         }
         DeValue::String(_) | DeValue::Datetime(_) => plain(value)?.0.into(),
     })

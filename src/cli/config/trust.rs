@@ -129,11 +129,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     // Output.
     (&["collect", "ticket", "node-snapshot"], "output", Nothing(WRITES)),
     (&["check", "demo", "report"], "output", Reports),
-    (
-        &["list", "explain", "version", "diff", "policy", "reach", "sync", "injection", "fix", "rotate"],
-        "output",
-        Any,
-    ),
+    (&["list", "explain", "version", "diff", "policy", "reach", "sync", "injection", "fix", "rotate"], "output", Any),
     (&[], "color", Any),
     (&[], "coverage", Any),
     (&[], "verbose", Any),
@@ -255,9 +251,8 @@ impl FoundConfig<'_> {
         match std::fs::symlink_metadata(file) {
             Err(_) => None,
             Ok(meta) if !meta.is_file() => Some(format!("{shown} exists and is not a regular file")),
-            Ok(_) => (!is_earlier_report(file)).then(|| {
-                format!("{shown} exists and is not known to be a report of meshdoctor: remove it first")
-            }),
+            Ok(_) => (!is_earlier_report(file))
+                .then(|| format!("{shown} exists and is not known to be a report of meshdoctor: remove it first")),
         }
     }
 
@@ -304,8 +299,7 @@ fn delimiter(flag: &str) -> Option<char> {
 /// A path without links; names that do not exist yet are kept. `None` if a link is broken or `..` follows such a name.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let mut missing = Vec::new();
-    let mut known =
-        if path.is_absolute() { path.to_owned() } else { std::env::current_dir().ok()?.join(path) };
+    let mut known = if path.is_absolute() { path.to_owned() } else { std::env::current_dir().ok()?.join(path) };
     loop {
         if let Ok(mut full) = std::fs::canonicalize(&known) {
             full.extend(missing.iter().rev());
@@ -366,8 +360,7 @@ mod tests {
 
     #[test]
     fn every_flag_of_every_command_is_classified() {
-        let missing: Vec<_> =
-            flags().into_iter().filter(|(command, flag)| allowed(command, flag).is_none()).collect();
+        let missing: Vec<_> = flags().into_iter().filter(|(command, flag)| allowed(command, flag).is_none()).collect();
         assert!(missing.is_empty(), "decide whether a found file may set: {missing:?}");
     }
 

@@ -34,9 +34,8 @@ struct CardSubject {
 
 /// Writes a card.
 pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
-    let is_word = |word: &str| {
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-    };
+    let is_word =
+        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     if !args.check.split('-').all(is_word) {
         let cause = format!("{:?} is not a valid id of a check", args.check);
         let next = "use words of lower-case letters and digits, joined by dashes, such as image-is-pinned";
@@ -96,10 +95,7 @@ fn subject(args: &New) -> Result<CardSubject, Stop> {
     if let Some(kind) = &args.kind {
         let [plural, version, group] = parts[..] else {
             let cause = format!("--for {said} has no version");
-            return Err(Stop::usage(
-                cause,
-                "with --kind, use RESOURCE.VERSION.GROUP: certificates.v1.cert-manager.io",
-            ));
+            return Err(Stop::usage(cause, "with --kind, use RESOURCE.VERSION.GROUP: certificates.v1.cert-manager.io"));
         };
         return Ok(CardSubject {
             resource: said.to_owned(),
@@ -194,9 +190,9 @@ impl CardSubject {
             "Pod" => format!("\nspec: {POD}\nstatus: {{phase: Running}}"),
             "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" => format!("\nspec: {{{template}}}"),
             "Job" => format!("\nspec: {{template: {{spec: {POD}}}}}"),
-            "CronJob" => format!(
-                "\nspec: {{schedule: \"0 4 * * *\", jobTemplate: {{spec: {{template: {{spec: {POD}}}}}}}}}"
-            ),
+            "CronJob" => {
+                format!("\nspec: {{schedule: \"0 4 * * *\", jobTemplate: {{spec: {{template: {{spec: {POD}}}}}}}}}")
+            }
             "Service" => format!("\nspec: {{selector: {{app: {name}}}, ports: [{{port: 80}}]}}"),
             _ => String::new(),
         };

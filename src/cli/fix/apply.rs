@@ -27,11 +27,7 @@ enum Confirmation {
 ///
 /// # Errors
 /// A step failed, or the cluster cannot be read again.
-pub(super) fn run(
-    cluster: &FixCluster<'_>,
-    reading: &Reading,
-    plan: &JudgedPlan,
-) -> anyhow::Result<Option<Report>> {
+pub(super) fn run(cluster: &FixCluster<'_>, reading: &Reading, plan: &JudgedPlan) -> anyhow::Result<Option<Report>> {
     let steps = &reading.report.repair.steps;
     let mut state = State::from_report(&reading.report);
     let mut latest = None;
@@ -40,8 +36,7 @@ pub(super) fn run(
     for (number, node) in turns(&reading.report.repair) {
         let (step, proof) = (&steps[number - 1], &plan.proofs[number - 1]);
         let command = step.step.command.as_ref();
-        let command =
-            command.map(|command| node.map_or_else(|| command.clone(), |node| command.only_on(node)));
+        let command = command.map(|command| node.map_or_else(|| command.clone(), |node| command.only_on(node)));
         show((number, steps.len()), node, step, command.as_ref(), proof);
         if !proof.is_offered() || step.step.applies == Applies::Instead && !declined {
             continue;
@@ -61,10 +56,7 @@ pub(super) fn run(
                 continue;
             }
             (Confirmation::No, None) | (Confirmation::Quit, _) => {
-                print_line(&format!(
-                    "stopped before step {number}; {} plans the rest again",
-                    own("fix --apply")
-                ));
+                print_line(&format!("stopped before step {number}; {} plans the rest again", own("fix --apply")));
                 return Ok(latest);
             }
         }
@@ -141,8 +133,7 @@ fn execute(number: usize, lines: &[String]) -> Result<(), Stop> {
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => {
-            let next =
-                format!("repair the cause that the command printed, then run {} again", own("fix --apply"));
+            let next = format!("repair the cause that the command printed, then run {} again", own("fix --apply"));
             Err(Stop::could_not_run(format!("step {number} failed, so the later steps were not run"), next))
         }
         Err(error) => {

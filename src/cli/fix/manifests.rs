@@ -114,10 +114,7 @@ impl JudgedManifests {
 
 impl Input<'_> {
     /// Reads and checks the manifests.
-    fn judge<T>(
-        &self,
-        act: &mut dyn FnMut(&JudgedManifests, &Overlay<'_, Versions>) -> T,
-    ) -> anyhow::Result<T> {
+    fn judge<T>(&self, act: &mut dyn FnMut(&JudgedManifests, &Overlay<'_, Versions>) -> T) -> anyhow::Result<T> {
         let knowledge = Knowledge::embedded();
         let change::Loaded { mut given, set, versions, release } = change::loaded(self.args)?;
         let mut settings: Settings = check::settings(self.args, self.policy)?;
@@ -138,13 +135,8 @@ impl Input<'_> {
         settings.values.extend(values);
         let mut items = self.items.clone();
         items.remove(&Item::CliVersion);
-        let questions = Questions {
-            checks: self.checks,
-            policy: self.policy,
-            settings: &settings,
-            knowledge,
-            items: &items,
-        };
+        let questions =
+            Questions { checks: self.checks, policy: self.policy, settings: &settings, knowledge, items: &items };
         let overlay = Overlay { base: &versions, release, today: None, args: self.args, questions };
         let mut collected = overlay.collected(&set);
         collected.uncollected.set_aside.extend(unknown);
@@ -229,8 +221,7 @@ impl<'a> Repairer<'a> {
             each.map(|(edit, one)| (edit.file.clone(), one.first..=one.last))
         };
         let overlaps = |(file, lines): (String, RangeInclusive<usize>)| {
-            let touches =
-                |other: &RangeInclusive<usize>| lines.start() <= other.end() && other.start() <= lines.end();
+            let touches = |other: &RangeInclusive<usize>| lines.start() <= other.end() && other.start() <= lines.end();
             self.suggested.iter().any(|(known, other)| *known == file && touches(other))
         };
         let is_free = !lines().any(overlaps);
@@ -267,8 +258,7 @@ impl<'a> Repairer<'a> {
         if is_of_subjects {
             // The edit of an earlier finding is right for the others.
             let is_open = |object: &String| {
-                subject(object)
-                    .is_some_and(|one| self.state.problems.contains_key(&finding.subject_fingerprint(one)))
+                subject(object).is_some_and(|one| self.state.problems.contains_key(&finding.subject_fingerprint(one)))
             };
             parts.retain(|(object, _)| is_open(object));
             edits = parts.iter().flat_map(|(_, own)| own.clone()).collect();
@@ -283,8 +273,7 @@ impl<'a> Repairer<'a> {
         // What is right for one object may add a finding about another one.
         for (object, own) in parts {
             let mut own_alone = Vec::new();
-            let part =
-                Finding { subjects: subject(&object).cloned().into_iter().collect(), ..finding.clone() };
+            let part = Finding { subjects: subject(&object).cloned().into_iter().collect(), ..finding.clone() };
             match self.of_objects(&part, &own, &mut own_alone) {
                 Ok(more) => {
                     edited.extend(more);
@@ -345,9 +334,7 @@ impl<'a> Repairer<'a> {
         if let Some((key, value)) = moved.lost().filter(|_| corrects_annotations(finding)) {
             let manual = finding.remedy.steps.iter().find(|step| step.command.is_none());
             let step = manual.map_or(String::new(), |step| format!(": {}", step.text));
-            return Err(format!(
-                "the edit would only remove {key}: {value}, and its intent is your decision{step}"
-            ));
+            return Err(format!("the edit would only remove {key}: {value}, and its intent is your decision{step}"));
         }
         let edited = self.accept(finding, (set, self.values.clone(), texts), edited)?;
         alone.extend(own_edits);
@@ -359,8 +346,7 @@ impl<'a> Repairer<'a> {
         let Action::Edit { target, edit: Edit::Json(operations) } = action else { return false };
         let [name] = target.names.as_slice() else { return false };
         let is_in = |set: &Set, path: &Value| {
-            let mut own =
-                set.mistyped().iter().filter(|wrong| wrong.is_of(target.kind, &target.namespace, name));
+            let mut own = set.mistyped().iter().filter(|wrong| wrong.is_of(target.kind, &target.namespace, name));
             own.any(|wrong| *path == wrong.pointer())
         };
         operations.iter().all(|one| is_in(&self.judged.set, &one["path"]) && !is_in(&self.set, &one["path"]))
@@ -415,10 +401,7 @@ impl<'a> Repairer<'a> {
                 true => "",
                 false => ", or run the command on one folder at a time",
             };
-            return Err(format!(
-                "{}:{}: {object} is also in {file}:{line}; keep one{folders}",
-                place.file, place.line
-            ));
+            return Err(format!("{}:{}: {object} is also in {file}:{line}; keep one{folders}", place.file, place.line));
         }
         if let Some(source) = place.source {
             return Err(format!("{}: the file is rendered from {source}; edit it there", place.file));
@@ -439,14 +422,12 @@ impl<'a> Repairer<'a> {
             return Err(at("it uses merge keys (<<)".to_owned()));
         }
         let after = edit.apply(value).map_err(at)?;
-        let own =
-            |wrong: &&Mistyped| wrong.is_of(target.kind, &target.namespace, name) && wrong.meant.is_some();
+        let own = |wrong: &&Mistyped| wrong.is_of(target.kind, &target.namespace, name) && wrong.meant.is_some();
         let wrong = self.judged.set.mistyped().iter().filter(own).map(Mistyped::pointer);
         let retyped = wrong.filter(|pointer| after.pointer(pointer).is_none_or(Value::is_string)).collect();
         let (before, now) = (annotations(value), annotations(&after));
         let whole = found.with(after);
-        let document =
-            crate::yaml_edit::changed(&text[found.range.clone()], &found.value, &whole).map_err(at)?;
+        let document = crate::yaml_edit::changed(&text[found.range.clone()], &found.value, &whole).map_err(at)?;
         let mut edited = text;
         edited.replace_range(found.range, &document);
         texts.insert(place.file.clone(), edited);
@@ -550,12 +531,9 @@ fn object_by_object(edits: &[Action]) -> Vec<(String, Vec<Action>)> {
 fn edits(finding: &Finding) -> Result<Vec<Action>, String> {
     let steps: &[Step] = &finding.remedy.steps;
     let mut edits = Vec::new();
-    let is_of_chart =
-        checks::find(finding.check).is_some_and(|check| check.card().front.category == CHART_VALUES);
-    let mut other = steps
-        .first()
-        .filter(|_| is_of_chart)
-        .map(|step| format!("the value is your decision: {}", step.text));
+    let is_of_chart = checks::find(finding.check).is_some_and(|check| check.card().front.category == CHART_VALUES);
+    let mut other =
+        steps.first().filter(|_| is_of_chart).map(|step| format!("the value is your decision: {}", step.text));
     for step in steps {
         let Some(command) = &step.command else {
             other = other.or_else(|| Some(format!("it is manual: {}", step.text)));

@@ -40,10 +40,9 @@ pub(super) struct Overlay<'a, S> {
 
 impl<S: Source> Overlay<'_, S> {
     fn change<'s>(&'s self, set: &'s Set) -> Change<'s, S> {
-        let at = self.today.map_or_else(
-            || self.args.evidence.at.unwrap_or_else(jiff::Timestamp::now),
-            |today| today.cluster.at,
-        );
+        let at = self
+            .today
+            .map_or_else(|| self.args.evidence.at.unwrap_or_else(jiff::Timestamp::now), |today| today.cluster.at);
         Change::new(self.base, set, self.questions.knowledge, at).injecting(self.release.clone())
     }
 

@@ -281,11 +281,7 @@ mod tests {
         let answer = whole.answer(0);
         assert!(serde_json::to_string(&answer).unwrap().len() < MOST + 1024);
         assert_eq!(answer.document["findings"][0]["message"], "m");
-        assert!(
-            answer.shortened.iter().any(|note| note.contains("of 20000 elements")),
-            "{:?}",
-            answer.shortened
-        );
+        assert!(answer.shortened.iter().any(|note| note.contains("of 20000 elements")), "{:?}", answer.shortened);
     }
 
     #[test]

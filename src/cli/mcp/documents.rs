@@ -35,9 +35,7 @@ impl DocumentKind {
                 ("report", include_str!("../../../docs/schema/report.v1.json"))
             }
             DocumentKind::Check => ("check", include_str!("../../../docs/schema/check.v1.json")),
-            DocumentKind::Explanation => {
-                ("explanation", include_str!("../../../docs/schema/explanation.v1.json"))
-            }
+            DocumentKind::Explanation => ("explanation", include_str!("../../../docs/schema/explanation.v1.json")),
             DocumentKind::Reach => ("reach", include_str!("../../../docs/schema/reach.v1.json")),
             DocumentKind::Policy => ("policy", include_str!("../../../docs/schema/policy.v1.json")),
             DocumentKind::Outbound => ("outbound", include_str!("../../../docs/schema/outbound.v1.json")),
@@ -81,8 +79,7 @@ pub(super) fn typed(mut answer: JsonObject, documents: &[DocumentKind]) -> Resul
     let mut forms = Vec::new();
     for document in documents {
         let (name, text) = document.schema();
-        let mut schema: Map<String, Value> =
-            serde_json::from_str(text).map_err(|error| format!("{name}: {error}"))?;
+        let mut schema: Map<String, Value> = serde_json::from_str(text).map_err(|error| format!("{name}: {error}"))?;
         if let Some(Value::Object(fields)) = schema.get_mut("properties") {
             match document {
                 DocumentKind::Coverage => fields.retain(|field, _| COVERAGE.contains(&field.as_str())),
@@ -111,8 +108,7 @@ fn referenced(schema: &Value, name: &str, all: &Value, into: &mut Map<String, Va
         Value::Array(items) => items.iter().for_each(|item| referenced(item, name, all, into)),
         Value::Object(map) => {
             let to = map.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix("#/$defs/"));
-            let own =
-                to.filter(|to| !into.contains_key(*to)).and_then(|to| to.strip_prefix(&format!("{name}.")));
+            let own = to.filter(|to| !into.contains_key(*to)).and_then(|to| to.strip_prefix(&format!("{name}.")));
             if let Some(own) = own {
                 let definition = partial(all[own].clone(), name);
                 into.insert(format!("{name}.{own}"), definition.clone());
@@ -127,17 +123,8 @@ fn referenced(schema: &Value, name: &str, all: &Value, into: &mut Map<String, Va
 /// A schema of a part of what another one describes, without texts. Its definitions have the prefix `name`.
 fn partial(schema: Value, name: &str) -> Value {
     // Fields that exclude each other are only stated by `not` and `required`.
-    const LEFT_OUT: [&str; 9] = [
-        "required",
-        "not",
-        "description",
-        "title",
-        "$schema",
-        "$id",
-        "minItems",
-        "minProperties",
-        "dependentRequired",
-    ];
+    const LEFT_OUT: [&str; 9] =
+        ["required", "not", "description", "title", "$schema", "$id", "minItems", "minProperties", "dependentRequired"];
     let Value::Object(map) = schema else { return schema };
     let each = map.into_iter().filter(|(key, _)| !LEFT_OUT.contains(&key.as_str())).map(|(key, value)| {
         let value = match (key.as_str(), value) {

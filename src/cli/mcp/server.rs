@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as Listed,
-    ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as Listed, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
@@ -52,9 +51,7 @@ async fn serve(args: Mcp) -> anyhow::Result<u8> {
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(exit::FINE),
         Err(error) => {
             let next = "start the server from an MCP client, such as the configuration of an agent";
-            return Err(
-                Stop::could_not_run(format!("the client did not start a session: {error}"), next).into()
-            );
+            return Err(Stop::could_not_run(format!("the client did not start a session: {error}"), next).into());
         }
     };
     running.waiting().await.context("the server ended early")?;
@@ -76,9 +73,7 @@ impl ServerHandler for McpServer {
             self.session.evidence()
         );
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(
-                Implementation::new("meshdoctor", env!("CARGO_PKG_VERSION")).with_title("meshdoctor"),
-            )
+            .with_server_info(Implementation::new("meshdoctor", env!("CARGO_PKG_VERSION")).with_title("meshdoctor"))
             .with_instructions(instructions)
     }
 
@@ -156,11 +151,8 @@ fn cancelled() -> ErrorData {
 }
 
 fn listed(tool: &Tool) -> Result<Listed, String> {
-    let annotations = ToolAnnotations::with_title(tool.title)
-        .read_only(true)
-        .destructive(false)
-        .idempotent(true)
-        .open_world(false);
+    let annotations =
+        ToolAnnotations::with_title(tool.title).read_only(true).destructive(false).idempotent(true).open_world(false);
     let schema = without_formats((tool.schema)()?.as_ref().clone());
     let listed = Listed::new(tool.name, tool.about, schema).with_title(tool.title).annotate(annotations);
     let answer = rmcp::handler::server::tool::schema_for_output::<ToolAnswer>();

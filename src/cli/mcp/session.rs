@@ -54,8 +54,7 @@ impl Session {
 
     /// The evidence in words, for the client.
     pub(super) fn evidence(&self) -> String {
-        let bundles: Vec<String> =
-            self.args.evidence.bundle.iter().map(|path| path.display().to_string()).collect();
+        let bundles: Vec<String> = self.args.evidence.bundle.iter().map(|path| path.display().to_string()).collect();
         match (bundles.is_empty(), self.args.connection.context.first()) {
             (false, _) => format!("the bundle {}", bundles.join(", ")),
             (true, Some(context)) => format!("the cluster of the kubeconfig context {context}"),
@@ -87,8 +86,7 @@ impl Session {
 
     /// The exit status of a command, and its output.
     fn captured(&self, words: &[String]) -> anyhow::Result<(u8, output::Captured)> {
-        let cli = Cli::try_parse_from([&["meshdoctor".to_owned()], words].concat())
-            .map_err(|error| refused(&error))?;
+        let cli = Cli::try_parse_from([&["meshdoctor".to_owned()], words].concat()).map_err(|error| refused(&error))?;
         let (evidence, connection) = (self.args.evidence.clone(), self.args.connection.clone());
         let (status, captured) = output::captured(words, || match cli.command {
             Command::Check(mut args) => {

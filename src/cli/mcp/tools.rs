@@ -357,10 +357,7 @@ fn parsed<T: DeserializeOwned + JsonSchema + 'static>(mut arguments: JsonObject)
         }
     }
     serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-        Stop::usage(
-            format!("wrong arguments: {error}"),
-            "the input schema of the tool describes its arguments",
-        )
+        Stop::usage(format!("wrong arguments: {error}"), "the input schema of the tool describes its arguments")
     })
 }
 
@@ -434,10 +431,8 @@ fn reach(session: &Session, arguments: &ReachArguments) -> anyhow::Result<ToolAn
 
 fn policy(session: &Session, arguments: &PolicyArguments) -> anyhow::Result<ToolAnswer> {
     let outbound = !arguments.to.is_empty();
-    let words = Words::new("policy")
-        .flags("to", &arguments.to)
-        .flags("from", &arguments.from)
-        .operands(&arguments.targets);
+    let words =
+        Words::new("policy").flags("to", &arguments.to).flags("from", &arguments.from).operands(&arguments.targets);
     answer(session, words, if outbound { listing(&["calls"]) } else { listing(&["workloads"]) })
 }
 
@@ -445,9 +440,9 @@ fn injection(session: &Session, arguments: &InjectionArguments) -> anyhow::Resul
     let words = Words::new("injection").flags("into", &arguments.namespace);
     let ran = match &arguments.manifests {
         None => session.run(&words.operands(&arguments.targets).0)?,
-        Some(text) => with_manifests(text, |path| {
-            session.run(&words.flags("manifests", [path]).operands(&arguments.targets).0)
-        })?,
+        Some(text) => {
+            with_manifests(text, |path| session.run(&words.flags("manifests", [path]).operands(&arguments.targets).0))?
+        }
     };
     Ok(session.keep(ran, listing(&["workloads"])).answer(0))
 }

@@ -126,14 +126,11 @@ fn values(arg: &Arg, command: &Command, last: &str, before: &str) -> (Vec<(Strin
     match (arg.get_id().as_str(), command.get_name()) {
         ("only" | "skip", _) => {
             // In a list, only the last item is completed.
-            let (whole, last) = last
-                .rsplit_once(',')
-                .map_or((String::new(), last), |(whole, last)| (format!("{whole},"), last));
+            let (whole, last) =
+                last.rsplit_once(',').map_or((String::new(), last), |(whole, last)| (format!("{whole},"), last));
             let titles = checks::all().map(|check| (check.id, check.card().front.title.clone()));
-            let categories: BTreeSet<&str> =
-                checks::all().map(|check| check.card().front.category.as_str()).collect();
-            let categories =
-                categories.into_iter().map(|name| (name, "every check of this category".to_owned()));
+            let categories: BTreeSet<&str> = checks::all().map(|check| check.card().front.category.as_str()).collect();
+            let categories = categories.into_iter().map(|name| (name, "every check of this category".to_owned()));
             (starting(categories.chain(titles), last, &format!("{before}{whole}")), CONTINUED)
         }
         ("text", "explain") => {
@@ -153,11 +150,7 @@ fn values(arg: &Arg, command: &Command, last: &str, before: &str) -> (Vec<(Strin
     }
 }
 
-fn starting<'a>(
-    named: impl Iterator<Item = (&'a str, String)>,
-    start: &str,
-    before: &str,
-) -> Vec<(String, String)> {
+fn starting<'a>(named: impl Iterator<Item = (&'a str, String)>, start: &str, before: &str) -> Vec<(String, String)> {
     named
         .filter(|(name, _)| name.starts_with(start))
         .map(|(name, meaning)| (format!("{before}{name}"), meaning))
@@ -194,11 +187,7 @@ mod tests {
         assert_eq!(complete(&["check", "--fail-on=i"]).0, ["--fail-on=info"]);
         assert_eq!(complete(&["check", "--color", "ne"]).0, ["never"]);
         assert_eq!(complete(&["check", "-o", "js"]).0, ["json"]);
-        assert_eq!(
-            complete(&["check", "--verbose", "-o", "sh"]).0,
-            ["short"],
-            "a value follows only behind '='"
-        );
+        assert_eq!(complete(&["check", "--verbose", "-o", "sh"]).0, ["short"], "a value follows only behind '='");
         assert_eq!(complete(&["check", "--bundle", ""]), (Vec::new(), ":0".to_owned()));
         assert_eq!(complete(&["check", "--context", ""]), (Vec::new(), ":4".to_owned()));
     }

@@ -28,17 +28,14 @@ pub(super) fn parse(words: &[OsString]) -> Result<CommandLine, clap::Error> {
     if second == "_extension-metadata" {
         return Ok(CommandLine::Answered(metadata(words)));
     }
-    if matches!(second, "install" | "uninstall") && !words.iter().any(|word| word == "-h" || word == "--help")
-    {
+    if matches!(second, "install" | "uninstall") && !words.iter().any(|word| word == "-h" || word == "--help") {
         return Ok(CommandLine::Answered(nothing_to(second)));
     }
     let command = command();
     let called = words.iter().any(|word| word == CALLED) && second == "check";
     let (words, ignored) = if called { known(words, &command) } else { (words.to_vec(), Vec::new()) };
     for flag in ignored {
-        output::print_line(&format!(
-            "warning: ignoring {flag}, which this version of meshdoctor does not know"
-        ));
+        output::print_line(&format!("warning: ignoring {flag}, which this version of meshdoctor does not know"));
     }
     let words = go_booleans(&go_lists(&words), &command);
     let (mut cli, matches) = cli(command, &words)?;
@@ -177,15 +174,8 @@ mod tests {
 
     #[test]
     fn go_lists_are_parsed() {
-        let given = words(&[
-            "check",
-            "--as-group=[]",
-            "--as-group=[a,\"b,c\",\"say \"\"d\"\"\"]",
-            "--as-group=e",
-            "x",
-        ]);
-        let meant =
-            words(&["check", "--as-group=a", "--as-group=b,c", "--as-group=say \"d\"", "--as-group=e", "x"]);
+        let given = words(&["check", "--as-group=[]", "--as-group=[a,\"b,c\",\"say \"\"d\"\"\"]", "--as-group=e", "x"]);
+        let meant = words(&["check", "--as-group=a", "--as-group=b,c", "--as-group=say \"d\"", "--as-group=e", "x"]);
         assert_eq!(go_lists(&given), meant);
     }
 

@@ -62,8 +62,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<CommandLine, clap::Error> {
             Ok(CommandLine::Command(Box::new(cli)))
         }
         Role::KubectlCompletion => {
-            let line: Vec<String> =
-                words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            let line: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
             Ok(CommandLine::Answered(super::output::print(&complete::answer(kubectl::command(), &line))))
         }
     }
@@ -75,9 +74,8 @@ fn command() -> Command {
         .into_iter()
         .fold(Cli::command(), |command, flag| command.mut_arg(flag, |arg| arg.hide_short_help(true)))
         .mut_subcommand("check", super::args::help::shortened);
-    let with_short_help = ["reach", "policy", "injection", "fix", "rotate", "collect"].into_iter();
-    with_short_help
-        .fold(command, |command, name| command.mut_subcommand(name, super::args::help::of_workloads))
+    let with_short_help = ["reach", "policy", "injection", "fix", "rotate", "collect", "sync", "mcp"].into_iter();
+    with_short_help.fold(command, |command, name| command.mut_subcommand(name, super::args::help::of_workloads))
 }
 
 /// Whether a configuration file applies: not in calls by `linkerd check`, which passes its own flags.
@@ -130,8 +128,7 @@ fn cli(mut command: Command, words: &[OsString]) -> Result<(Cli, clap::ArgMatche
 
 /// The flags of the named subcommand, and global flags.
 fn flags<'a>(words: &[OsString], command: &'a Command) -> Vec<&'a clap::Arg> {
-    let mut plain =
-        words.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-'));
+    let mut plain = words.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-'));
     let subcommand = plain.next().and_then(|word| command.find_subcommand(word));
     let global = command.get_arguments().filter(|arg| arg.is_global_set());
     subcommand.map(Command::get_arguments).into_iter().flatten().chain(global).collect()
@@ -183,16 +180,8 @@ mod tests {
     #[test]
     fn go_switches_are_parsed() {
         let words = |words: &[&str]| -> Vec<OsString> { words.iter().map(OsString::from).collect() };
-        let given = [
-            "x",
-            "check",
-            "--proxy=true",
-            "--live=false",
-            "--verbose=false",
-            "--save=true",
-            "--",
-            "--pre=true",
-        ];
+        let given =
+            ["x", "check", "--proxy=true", "--live=false", "--verbose=false", "--save=true", "--", "--pre=true"];
         let meant = ["x", "check", "--proxy", "--save=true", "--", "--pre=true"];
         assert_eq!(go_booleans(&words(&given), &Cli::command()), words(&meant));
     }

@@ -93,8 +93,7 @@ impl Beside {
         let path = if extension { self.extension() } else { self.doctor.file("nothing") };
         let kubeconfig = self.doctor.file("kubeconfig");
         // Without `--expected-version` it queries a server on the internet for the newest version.
-        let always =
-            ["--kubeconfig", text(&kubeconfig), "--expected-version", &self.cli.version, "--wait", "1s"];
+        let always = ["--kubeconfig", text(&kubeconfig), "--expected-version", &self.cli.version, "--wait", "1s"];
         let output = self.cli.run(&path, &self.doctor.file(""), &[words, &always].concat());
         let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         (output.status.code().unwrap(), out, err)
@@ -140,12 +139,7 @@ impl Beside {
             let pair = Pair { state, theirs: &theirs, ours: &ours, unrecorded: &[] };
             let wrong = unexplained(&pair, &mut BTreeSet::new());
             all.extend(wrong.into_iter().map(|text| format!("{} {words:?} {text}", self.cli.version)));
-            print_line(&format!(
-                "{} {state} {words:?}: {} rows beside {}",
-                self.cli.version,
-                ours.len(),
-                theirs.len()
-            ));
+            print_line(&format!("{} {state} {words:?}: {} rows beside {}", self.cli.version, ours.len(), theirs.len()));
         }
         all
     }

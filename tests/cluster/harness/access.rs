@@ -72,11 +72,7 @@ fn rights(rules: &Value) -> BTreeSet<Right> {
     rights
 }
 
-fn allowed(
-    api: &Api,
-    (user, namespace): (&str, Option<&str>),
-    (verb, group, resource, name): &Right,
-) -> bool {
+fn allowed(api: &Api, (user, namespace): (&str, Option<&str>), (verb, group, resource, name): &Right) -> bool {
     let attributes =
         json!({ "namespace": namespace, "verb": verb, "group": group, "resource": resource, "name": name });
     let review = json!({

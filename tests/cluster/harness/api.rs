@@ -63,8 +63,7 @@ impl Resource {
 impl Api {
     /// A client for `url`; `authority` is the PEM that verifies its certificate, if it uses TLS.
     pub fn new(url: &str, authority: Option<&[u8]>, token: Option<&str>) -> Api {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let client = {
             let _inside = runtime.enter();
             connect(url, authority, token)
@@ -154,9 +153,8 @@ impl Api {
             let mut served = self.served.lock().unwrap();
             let resources = served.entry(version.to_owned()).or_insert_with(|| self.discover(&root));
             let named = |wanted: &str| resources.iter().any(|resource| resource["name"] == wanted);
-            let found = resources
-                .iter()
-                .find(|resource| resource["kind"] == kind && !text(resource, "name").contains('/'));
+            let found =
+                resources.iter().find(|resource| resource["kind"] == kind && !text(resource, "name").contains('/'));
             if let Some(resource) = found {
                 let plural = text(resource, "name").to_owned();
                 let has_status = named(&format!("{plural}/status"));
@@ -220,10 +218,7 @@ impl Api {
         let answer = answer.unwrap_or_else(|error| panic!("POST {list}: {error}"));
         match answer.status {
             201 if resource.has_status && object["status"].is_object() => {
-                self.set_status(
-                    &resource.path(namespace, text(&object["metadata"], "name")),
-                    &object["status"],
-                );
+                self.set_status(&resource.path(namespace, text(&object["metadata"], "name")), &object["status"]);
             }
             201 => {}
             409 if answer.body["reason"] == "AlreadyExists" => self.apply(object),

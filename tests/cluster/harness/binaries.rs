@@ -61,8 +61,7 @@ impl Binaries {
 
     /// The definition of kwok's `Logs`, which set the place of a simulated pod's log.
     pub fn kwok_logs(&self) -> Result<Value, String> {
-        let path =
-            downloaded("kwok", "sigs.k8s.io/kwok")?.join("kustomize/crd/bases/kwok.x-k8s.io_logs.yaml");
+        let path = downloaded("kwok", "sigs.k8s.io/kwok")?.join("kustomize/crd/bases/kwok.x-k8s.io_logs.yaml");
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         serde_yaml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
     }
@@ -157,9 +156,7 @@ fn need_go() -> Result<(), String> {
     match Command::new("go").arg("version").output() {
         Ok(answer) if answer.status.success() => Ok(()),
         Ok(answer) => Err(format!("`go version` fails: {}", String::from_utf8_lossy(&answer.stderr).trim())),
-        Err(error) => {
-            Err(format!("the servers are built with Go 1.26 or newer, and `go` cannot be run: {error}"))
-        }
+        Err(error) => Err(format!("the servers are built with Go 1.26 or newer, and `go` cannot be run: {error}")),
     }
 }
 
@@ -178,9 +175,7 @@ fn download(module: &str) -> Result<(), String> {
     let run = run.map_err(|error| format!("go mod download: {error}"))?;
     match run.status.success() {
         true => Ok(()),
-        false => {
-            Err(format!("`go mod download` fails: {}", last_lines(&String::from_utf8_lossy(&run.stderr))))
-        }
+        false => Err(format!("`go mod download` fails: {}", last_lines(&String::from_utf8_lossy(&run.stderr)))),
     }
 }
 

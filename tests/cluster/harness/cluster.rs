@@ -210,13 +210,8 @@ impl Cluster {
             let kubeconfig = format!("--kubeconfig={kubeconfig}");
             let address = format!("--server-address=127.0.0.1:{kubelets}");
             let port = format!("--node-port={kubelets}");
-            let mut kwok = vec![
-                &*kubeconfig,
-                "--manage-all-nodes=true",
-                "--cidr=10.244.0.0/16",
-                "--node-ip=10.0.0.1",
-                &address,
-            ];
+            let mut kwok =
+                vec![&*kubeconfig, "--manage-all-nodes=true", "--cidr=10.244.0.0/16", "--node-ip=10.0.0.1", &address];
             if options.reachable {
                 kwok.extend([&*port, "--enable-crds=Logs"]);
             }
@@ -293,8 +288,7 @@ impl Parts {
     fn into_cluster(self, options: Options, slot: Slot) -> Cluster {
         let Parts { api, etcd, url, authority, processes, folder, road } = self;
         let users = options.users;
-        let front =
-            options.presents.map(|version| Front::start(&url, &authority, front::presenting(&version)));
+        let front = options.presents.map(|version| Front::start(&url, &authority, front::presenting(&version)));
         let folder = Some(folder);
         Cluster { api, etcd, url, authority, users, front, processes, folder, _road: road, _slot: slot }
     }

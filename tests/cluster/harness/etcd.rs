@@ -15,8 +15,7 @@ use super::Api;
 use super::api::text;
 
 /// The fields of `metadata` that a server never takes from a client.
-const KEPT: [&str; 5] =
-    ["uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds"];
+const KEPT: [&str; 5] = ["uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds"];
 
 /// A client of etcd's JSON gateway.
 #[derive(Clone)]
@@ -44,8 +43,7 @@ impl Etcd {
                 }
             }
             // Events are stored with a lease; they keep it.
-            let put =
-                json!({ "key": pair["key"], "value": encode(&stored.to_string()), "ignore_lease": true });
+            let put = json!({ "key": pair["key"], "value": encode(&stored.to_string()), "ignore_lease": true });
             self.api.post("/v3/kv/put", &put);
         }
     }

@@ -31,8 +31,7 @@ pub struct Front {
 impl Front {
     /// Starts one before the server at `url`.
     pub fn start(url: &str, authority: &str, rule: Arc<Rule>) -> Front {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let behind = {
             let _inside = runtime.enter();
             // The user and the accepted encodings are in the forwarded headers.
@@ -43,9 +42,8 @@ impl Front {
         runtime.spawn(async move {
             while let Ok((connection, _)) = listener.accept().await {
                 let (behind, rule) = (behind.clone(), Arc::clone(&rule));
-                let service = hyper::service::service_fn(move |request| {
-                    answer(request, behind.clone(), Arc::clone(&rule))
-                });
+                let service =
+                    hyper::service::service_fn(move |request| answer(request, behind.clone(), Arc::clone(&rule)));
                 tokio::spawn(async move {
                     // A client that disconnects is not an error.
                     let _ = hyper::server::conn::http1::Builder::new()

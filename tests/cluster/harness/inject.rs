@@ -30,8 +30,7 @@ impl<'a> Injected<'a> {
         }
         for list in ["containers", "initContainers", "volumes"] {
             let ours = self.template["spec"][list].as_array().into_iter().flatten();
-            let mut all: Vec<Value> =
-                ours.filter(|one| text(one, "name").starts_with("linkerd-")).cloned().collect();
+            let mut all: Vec<Value> = ours.filter(|one| text(one, "name").starts_with("linkerd-")).cloned().collect();
             all.extend(template["spec"][list].as_array().into_iter().flatten().cloned());
             template["spec"][list] = json!(all);
         }

@@ -30,10 +30,7 @@ fn data_folder(need: Need, variable: &str, name: &str) -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    skipped(
-        need,
-        &format!("a test that needs {name}: {} is not a folder ({variable} names it)", folder.display()),
-    );
+    skipped(need, &format!("a test that needs {name}: {} is not a folder ({variable} names it)", folder.display()));
     None
 }
 
@@ -120,8 +117,7 @@ impl Cluster {
     /// already have one, because no webhook has an endpoint here.
     pub fn install(&mut self, release: &str, parts: &[&str]) {
         let Some(manifests) = manifests() else { return };
-        let read =
-            |part: &str| ObjectSet::read(&manifests.join(release).join(format!("{part}.yaml"))).objects;
+        let read = |part: &str| ObjectSet::read(&manifests.join(release).join(format!("{part}.yaml"))).objects;
         let objects: Vec<Value> = parts.iter().flat_map(|part| read(part)).collect();
         let mut objects = injected(release, objects);
         objects.sort_by_key(rank);
@@ -165,8 +161,7 @@ fn all_ready(api: &Api) -> Result<(), String> {
                     number("numberAvailable"),
                 ),
             };
-            let seen =
-                number("observedGeneration") == workload["metadata"]["generation"].as_u64().unwrap_or(1);
+            let seen = number("observedGeneration") == workload["metadata"]["generation"].as_u64().unwrap_or(1);
             if !seen || [all, updated, ready] != [wanted; 3] || wanted == 0 {
                 return Err(format!("{kind} {}: {}", text(&workload["metadata"], "name"), status));
             }
@@ -174,8 +169,7 @@ fn all_ready(api: &Api) -> Result<(), String> {
     }
     for pod in api.list("/api/v1/pods") {
         let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
-        let ready =
-            conditions.clone().any(|condition| condition["type"] == "Ready" && condition["status"] == "True");
+        let ready = conditions.clone().any(|condition| condition["type"] == "Ready" && condition["status"] == "True");
         let ended = pod["status"]["phase"] == "Succeeded";
         if pod["metadata"]["deletionTimestamp"].is_string() || !(ready || ended) {
             return Err(format!("pod {}: {}", text(&pod["metadata"], "name"), pod["status"]));

@@ -31,9 +31,7 @@ fn unblank_key(object: &mut Value) {
         return;
     }
     for name in ["tls.key", "key.pem"] {
-        if let Some(key) =
-            object.get_mut("data").and_then(|data| data.get_mut(name)).filter(|key| **key == "")
-        {
+        if let Some(key) = object.get_mut("data").and_then(|data| data.get_mut(name)).filter(|key| **key == "") {
             *key = UNKNOWN_KEY.into();
         }
     }
@@ -82,9 +80,7 @@ pub fn documents(file: &Path) -> Vec<Value> {
         return vec![value.unwrap_or_else(|error| panic!("{}: {error}", file.display()))];
     }
     serde_yaml::Deserializer::from_str(&content)
-        .map(|document| {
-            Value::deserialize(document).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
-        })
+        .map(|document| Value::deserialize(document).unwrap_or_else(|error| panic!("{}: {error}", file.display())))
         .collect()
 }
 

@@ -58,11 +58,7 @@ impl Process {
         let status = self.shell.try_wait().unwrap()?;
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<_> = log.lines().collect();
-        Some(format!(
-            "{} ended ({status}):\n{}",
-            self.name,
-            lines[lines.len().saturating_sub(15)..].join("\n")
-        ))
+        Some(format!("{} ended ({status}):\n{}", self.name, lines[lines.len().saturating_sub(15)..].join("\n")))
     }
 
     /// Ends it at once, as a power failure would.

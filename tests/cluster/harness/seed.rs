@@ -37,11 +37,9 @@ impl Cluster {
 
     /// Dumps without namespaces still have objects in some.
     fn create_namespaces(&self, objects: &[Value]) {
-        let named: BTreeSet<_> =
-            objects.iter().map(|object| text(&object["metadata"], "namespace")).collect();
+        let named: BTreeSet<_> = objects.iter().map(|object| text(&object["metadata"], "namespace")).collect();
         for name in named.into_iter().filter(|name| !name.is_empty()) {
-            self.api
-                .create(&json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } }));
+            self.api.create(&json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } }));
         }
     }
 }

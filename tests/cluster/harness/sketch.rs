@@ -26,11 +26,7 @@ type Templates = BTreeMap<(String, String, String), Value>;
 fn templates(objects: &[Value]) -> Templates {
     let key = |object: &Value| {
         let metadata = &object["metadata"];
-        (
-            text(object, "kind").to_owned(),
-            text(metadata, "namespace").to_owned(),
-            text(metadata, "name").to_owned(),
-        )
+        (text(object, "kind").to_owned(), text(metadata, "namespace").to_owned(), text(metadata, "name").to_owned())
     };
     let with = objects.iter().filter(|object| object["spec"]["template"].is_object());
     with.map(|object| (key(object), object["spec"]["template"].clone())).collect()
@@ -64,9 +60,7 @@ fn complete(object: &mut Value, templates: &Templates) {
             fill(&mut object["data"], "tls.key", json!(UNKNOWN_KEY));
         }
         // A demo has no keys.
-        "Secret" if object["data"].get("crt.pem").is_some() => {
-            fill(&mut object["data"], "key.pem", json!(UNKNOWN_KEY))
-        }
+        "Secret" if object["data"].get("crt.pem").is_some() => fill(&mut object["data"], "key.pem", json!(UNKNOWN_KEY)),
         "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
             for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
                 fill(webhook, "sideEffects", json!("None"));

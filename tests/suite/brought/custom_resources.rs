@@ -53,9 +53,7 @@ fn custom_resources_of_others_are_read_as_far_as_the_card_says() {
     let home = card(
         folder.path(),
         "pump-by-hand",
-        &format!(
-            "{of}  reads: [spec.mode]\n  rule: \"object.spec.mode != 'manual' || object.spec.flow > 5\""
-        ),
+        &format!("{of}  reads: [spec.mode]\n  rule: \"object.spec.mode != 'manual' || object.spec.flow > 5\""),
     );
     let bundle = folder.path().join("saved.tar.gz").display().to_string();
     let report = judged_of(folder.path(), PUMPS, &home, &["--save", &bundle], 1);
@@ -93,11 +91,8 @@ fn the_pods_of_custom_resources_are_injected_or_not() {
         )
     };
     let healthy = base("healthy").unwrap();
-    let list = format!(
-        "apiVersion: v1\nkind: List\nitems:\n{}{}",
-        rollout("in", "enabled"),
-        rollout("out", "disabled")
-    );
+    let list =
+        format!("apiVersion: v1\nkind: List\nitems:\n{}{}", rollout("in", "enabled"), rollout("out", "disabled"));
     let dump = format!("{healthy}\n---\n{list}");
     let saved = folder.path().join("asks.tar.gz").display().to_string();
     let report = judged_of(folder.path(), &dump, &asks, &["--save", &saved], 1);

@@ -125,16 +125,8 @@ fn options_of_commands_are_worked_out() {
 fn what_an_operator_does_not_take_is_said() {
     let folder = tempfile::tempdir().unwrap();
     for (id, rule, why) in [
-        (
-            "text-with-number",
-            "object.spec.replicas >= '2'",
-            "a whole number and a text cannot be used with >=",
-        ),
-        (
-            "field-of-list",
-            "object.spec.template.spec.containers.name == ''",
-            "a list has no fields; loop over it",
-        ),
+        ("text-with-number", "object.spec.replicas >= '2'", "a whole number and a text cannot be used with >="),
+        ("field-of-list", "object.spec.template.spec.containers.name == ''", "a list has no fields; loop over it"),
         ("of-no-pods", "injected(object.spec)", "neither a pod nor has a pod template"),
     ] {
         let home = card(folder.path(), id, &format!("  for: deployments.apps\n  rule: \"{rule}\""));
@@ -154,10 +146,7 @@ fn what_several_objects_lack_is_said_once() {
     let said = ran(&["test", &home], 1).out;
     assert_eq!(said.matches("paused is missing").count(), 1, "{said}");
     assert!(said.contains(" and ") && said.contains(" more: paused"), "{said}");
-    assert!(
-        said.contains("a case `quiet` needs a cluster without findings, but the check did not run"),
-        "{said}"
-    );
+    assert!(said.contains("a case `quiet` needs a cluster without findings, but the check did not run"), "{said}");
 }
 
 /// Rules copied unchanged from policies that are common with Linkerd.
@@ -183,12 +172,7 @@ fn rules_of_policies_are_rules_here() {
             "config.linkerd.io/skip-outbound-ports: '1'",
             1,
         ),
-        (
-            "in-a-team",
-            "namespaceObject.metadata.?labels[?'team'].orValue('').lowerAscii() == 'shop'",
-            "a: b",
-            0,
-        ),
+        ("in-a-team", "namespaceObject.metadata.?labels[?'team'].orValue('').lowerAscii() == 'shop'", "a: b", 0),
     ] {
         let home = card(folder.path(), id, &format!("  for: deployments.apps\n  rule: \"{rule}\""));
         judged(folder.path(), &home, annotation, &[], exit);

@@ -30,11 +30,9 @@ fn a_new_card_is_right_for_its_kind() {
         assert_eq!(card.contains("object.metadata.namespace"), info.namespaced, "{card}");
     }
     // A custom resource of others, in namespaces and in none.
-    let foreign =
-        ["new", "of-certificates", "--for", "certificates.v1.cert-manager.io", "--kind", "Certificate"];
+    let foreign = ["new", "of-certificates", "--for", "certificates.v1.cert-manager.io", "--kind", "Certificate"];
     ran(&[&foreign[..], &["--dir", &path]].concat(), 0);
-    let of_cluster =
-        ["new", "of-issuers", "--for", "clusterissuers.v1.cert-manager.io", "--kind", "ClusterIssuer"];
+    let of_cluster = ["new", "of-issuers", "--for", "clusterissuers.v1.cert-manager.io", "--kind", "ClusterIssuer"];
     ran(&[&of_cluster[..], &["--cluster-scoped", "--dir", &path]].concat(), 0);
     ran(&["test", &path], 0);
     for (words, why) in [

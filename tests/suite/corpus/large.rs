@@ -55,9 +55,7 @@ fn a_large_cluster_to_measure_with() {
         items.push(add(&installer));
         for number in 0..PODS - 1 {
             let suffix = format!("{at:03}{number}");
-            items.push(add(&pod
-                .replace("-6tnzc", &format!("-{suffix}"))
-                .replace("p-authors", &format!("p-{suffix}"))));
+            items.push(add(&pod.replace("-6tnzc", &format!("-{suffix}")).replace("p-authors", &format!("p-{suffix}"))));
         }
         let name = moved(from, from, at);
         for (path, bytes) in files {

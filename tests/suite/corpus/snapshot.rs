@@ -62,9 +62,9 @@ fn dirs() -> Value {
 /// A setting of the installer from the chart's ConfigMap, or the chart's default if it is not installed.
 fn setting(memory: &Memory, key: &str) -> String {
     let maps = memory.objects.get(&Kind::ConfigMap).into_iter().flatten();
-    let set = maps.filter(|held| held.name == "linkerd-cni-config").find_map(|held| {
-        serde_json::from_slice::<Value>(&held.json).unwrap()["data"][key].as_str().map(str::to_owned)
-    });
+    let set = maps
+        .filter(|held| held.name == "linkerd-cni-config")
+        .find_map(|held| serde_json::from_slice::<Value>(&held.json).unwrap()["data"][key].as_str().map(str::to_owned));
     let default = if key == "dest_cni_net_dir" { "/etc/cni/net.d" } else { "/opt/cni/bin" };
     set.unwrap_or_else(|| default.to_owned())
 }
@@ -103,13 +103,8 @@ fn facts(pod: &Value, node: &str, dir: &str) -> Value {
 
 /// The plugin directory: the plugins that the configurations call, the usual ones, and linkerd-cni in the
 /// chart's directory.
-fn bins(
-    files: &BTreeMap<String, Vec<u8>>,
-    dir: &str,
-    plugin: Option<(&str, Option<semver::Version>)>,
-) -> Value {
-    let mut names: BTreeSet<String> =
-        ["loopback", "host-local", "portmap", "bandwidth"].map(str::to_owned).into();
+fn bins(files: &BTreeMap<String, Vec<u8>>, dir: &str, plugin: Option<(&str, Option<semver::Version>)>) -> Value {
+    let mut names: BTreeSet<String> = ["loopback", "host-local", "portmap", "bandwidth"].map(str::to_owned).into();
     for (_, bytes) in configurations(files) {
         types(&serde_json::from_slice(bytes).unwrap_or_default(), &mut names);
     }
@@ -164,13 +159,7 @@ fn index(files: &BTreeMap<String, Vec<u8>>, conf_dir: &str) -> Value {
     let facts: Vec<Value> = serde_json::from_slice(&files["cni/kubeconfig.facts.json"]).unwrap();
     for fact in facts {
         let (dir, name) = fact["path"].as_str().unwrap().rsplit_once('/').unwrap();
-        rows.push(row(
-            dir,
-            name,
-            fact["mode"].as_str().unwrap_or("0600"),
-            "2026-01-15T11:30:02Z",
-            b"kubeconfig",
-        ));
+        rows.push(row(dir, name, fact["mode"].as_str().unwrap_or("0600"), "2026-01-15T11:30:02Z", b"kubeconfig"));
     }
     Value::Array(rows)
 }

@@ -32,11 +32,8 @@ pub fn authorities(scene: &mut Scene, issuers: bool) -> Keys {
         visit(object, &mut |pem| _ = found.insert(pem.to_owned()));
     }
     let read = |pem: &String| from_bundle(pem).ok().and_then(|all| all.into_iter().next());
-    let all: Vec<(String, Certificate)> = found
-        .iter()
-        .filter_map(|pem| Some((pem.clone(), read(pem)?)))
-        .filter(|(_, one)| one.is_authority())
-        .collect();
+    let all: Vec<(String, Certificate)> =
+        found.iter().filter_map(|pem| Some((pem.clone(), read(pem)?))).filter(|(_, one)| one.is_authority()).collect();
     let mut new: BTreeMap<String, String> = BTreeMap::new();
     let mut keys = Keys::default();
     // An issuer may have the name of its anchor.

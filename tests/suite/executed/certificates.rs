@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, ExtendedKeyUsagePurpose,
-    IsCa, KeyPair, KeyUsagePurpose,
+    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
+    KeyPair, KeyUsagePurpose,
 };
 
 use meshdoctor::certificates::Certificate;
@@ -28,8 +28,7 @@ fn params(name: &str, is_ca: bool, (day, years): (&str, i32)) -> CertificatePara
     params.distinguished_name.push(DnType::CommonName, name);
     let date: Vec<i32> = day.split('-').map(|number| number.parse().unwrap()).collect();
     let [year, month, day] = date[..] else { panic!("{date:?} is not a day") };
-    let of =
-        |year| rcgen::date_time_ymd(year, u8::try_from(month).unwrap(), u8::try_from(day).unwrap().min(28));
+    let of = |year| rcgen::date_time_ymd(year, u8::try_from(month).unwrap(), u8::try_from(day).unwrap().min(28));
     (params.not_before, params.not_after) = (of(year), of(year + years));
     if is_ca {
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(1));
@@ -37,8 +36,7 @@ fn params(name: &str, is_ca: bool, (day, years): (&str, i32)) -> CertificatePara
     } else {
         params.is_ca = IsCa::ExplicitNoCa;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyEncipherment];
-        params.extended_key_usages =
-            vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
     }
     params
 }
@@ -119,8 +117,7 @@ pub fn step(world: &mut World, call: &Call) -> Result<String, String> {
                     read(&folder, call.value(&["--ca-key"]).ok_or("no --ca-key")?)?;
                     // The step CLI signs with the first certificate of the file, whose key it is given.
                     let first = split(&authority).into_iter().next().ok_or("no certificate in --ca")?;
-                    let root =
-                        world.keys.roots.get(first.trim()).ok_or("the key belongs to another certificate")?;
+                    let root = world.keys.roots.get(first.trim()).ok_or("the key belongs to another certificate")?;
                     issuer(name, &day, root)
                 }
                 other => return Err(format!("profile {other:?} is not played")),
@@ -150,8 +147,7 @@ pub fn renewed(world: &mut World, call: &Call) -> Result<String, String> {
     let name = call.plain(&["-n", "--namespace"]).last().map(|name| (*name).to_owned()).unwrap_or_default();
     let namespace = call.value(&["-n", "--namespace"]).unwrap_or("default");
     let mut secret = world.get(Kind::Secret, namespace, &name).cloned().ok_or("no such certificate")?;
-    let bundle =
-        world.get(Kind::ConfigMap, namespace, "linkerd-identity-trust-roots").cloned().unwrap_or_default();
+    let bundle = world.get(Kind::ConfigMap, namespace, "linkerd-identity-trust-roots").cloned().unwrap_or_default();
     let bundle = split(bundle["data"]["ca-bundle.crt"].as_str().unwrap_or_default());
     let root = bundle.iter().find_map(|anchor| world.keys.roots.get(anchor.trim()));
     let root = root.ok_or("the issuer of cert-manager is unknown")?;

@@ -17,8 +17,8 @@ const CONFIG: &str = "linkerd-cni-config";
 /// The namespace of linkerd-cni.
 fn cni_namespace(world: &World) -> String {
     let of = |object: &Value| {
-        let is_it = object["metadata"]["labels"]["k8s-app"] == "linkerd-cni"
-            || object["metadata"]["name"] == "linkerd-cni";
+        let is_it =
+            object["metadata"]["labels"]["k8s-app"] == "linkerd-cni" || object["metadata"]["name"] == "linkerd-cni";
         is_it.then(|| object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned())
     };
     world.of_kind(Kind::DaemonSet).find_map(of).unwrap_or_else(|| HOME.to_owned())
@@ -45,8 +45,8 @@ fn current(world: &World) -> Value {
     let containers = set.and_then(|set| set.pointer("/spec/template/spec/containers")?.as_array());
     let repair = containers.into_iter().flatten().find(|one| one["name"] == "repair-controller");
     let Some(config) = world.get(Kind::ConfigMap, &home, CONFIG) else { return json!({}) };
-    let entry: Value = serde_json::from_str(config["data"]["cni_network_config"].as_str().unwrap_or("{}"))
-        .unwrap_or_default();
+    let entry: Value =
+        serde_json::from_str(config["data"]["cni_network_config"].as_str().unwrap_or("{}")).unwrap_or_default();
     let of = |name: &str| entry["linkerd"].get(name).cloned();
     let text = |name: &str| config["data"].get(name).cloned();
     let mut values = json!({});
@@ -96,11 +96,10 @@ fn rendered(world: &World, call: &Call, current: &Value) -> Result<Vec<Value>, S
                 daemon_set(object, &values, world);
                 // The pods mount the folders of the node.
                 if call.values(&["--set"]).iter().any(|pair| pair.starts_with("destCNI")) {
-                    let folder = |name: &str, value: &str| json!({"name": name, "hostPath": {"path": values.get(value)}});
-                    object["spec"]["template"]["spec"]["volumes"] = json!([
-                        folder("cni-net-dir", "destCNINetDir"),
-                        folder("cni-bin-dir", "destCNIBinDir")
-                    ]);
+                    let folder =
+                        |name: &str, value: &str| json!({"name": name, "hostPath": {"path": values.get(value)}});
+                    object["spec"]["template"]["spec"]["volumes"] =
+                        json!([folder("cni-net-dir", "destCNINetDir"), folder("cni-bin-dir", "destCNIBinDir")]);
                 }
             }
             _ => {}
@@ -265,8 +264,7 @@ fn installed(
             && pod["metadata"]["namespace"] == home
             && pod["metadata"]["name"].as_str().unwrap_or_default().starts_with(HOME)
     });
-    let account =
-        world.get(Kind::ServiceAccount, home, HOME).map(|account| account["metadata"]["uid"].clone());
+    let account = world.get(Kind::ServiceAccount, home, HOME).map(|account| account["metadata"]["uid"].clone());
     let facts = json!([{"path": kubeconfig, "mode": "0600", "size": 3076, "mtime": world.at, "parseError": null,
         "server": "https://10.100.0.1:443", "currentContext": "linkerd-cni-context",
         "contexts": ["linkerd-cni-context"], "users": ["linkerd-cni"], "insecure": false, "hasToken": true,

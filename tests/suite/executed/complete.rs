@@ -20,13 +20,10 @@ pub fn workloads(scene: &mut Scene) {
     }
     let names: BTreeSet<&String> =
         known.keys().map(|(_, (namespace, _))| namespace).filter(|n| !n.is_empty()).collect();
-    let missing =
-        |name: &&&String| !known.contains_key(&(Kind::Namespace, (String::new(), (**name).clone())));
+    let missing = |name: &&&String| !known.contains_key(&(Kind::Namespace, (String::new(), (**name).clone())));
     for name in names.iter().filter(missing) {
         let labels = json!({"kubernetes.io/metadata.name": name});
-        added.push(
-            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}),
-        );
+        added.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}));
     }
     let mut seen = BTreeSet::new();
     for object in added {
@@ -49,12 +46,10 @@ pub fn network(scene: &mut Scene, commands: &str) {
             || commands.contains(&format!("daemonset {set}")))
             && !known.contains_key(&(Kind::DaemonSet, (home(), (*set).to_owned())))
     });
-    let nodes: Vec<&String> =
-        known.keys().filter(|(kind, _)| *kind == Kind::Node).map(|(_, (_, name))| name).collect();
+    let nodes: Vec<&String> = known.keys().filter(|(kind, _)| *kind == Kind::Node).map(|(_, (_, name))| name).collect();
     for set in named {
         for (at, node) in nodes.iter().enumerate() {
-            let owner =
-                json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": set, "controller": true}]);
+            let owner = json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": set, "controller": true}]);
             let pod = json!({"apiVersion": "v1", "kind": "Pod",
                 "metadata": {"name": format!("{set}-{at}"), "namespace": "kube-system", "ownerReferences": owner,
                     "creationTimestamp": "2025-11-01T09:00:00Z"},
@@ -75,8 +70,7 @@ fn account(known: &Objects, namespace: &str, pod: &Value) -> Option<Value> {
     let name = pod["spec"]["serviceAccountName"].as_str().unwrap_or("default");
     let key = (Kind::ServiceAccount, (namespace.to_owned(), name.to_owned()));
     let metadata = json!({"name": name, "namespace": namespace});
-    (!known.contains_key(&key))
-        .then(|| json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}))
+    (!known.contains_key(&key)).then(|| json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}))
 }
 
 /// Adds the Lease of each node, which its kubelet renews by the node's clock.
@@ -108,7 +102,8 @@ fn owners(known: &Objects, namespace: &str, pod: &Value) -> Vec<Value> {
             let deployment = above.unwrap_or(short).to_owned();
             let mut added = Vec::new();
             if set.is_none() {
-                let owner = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment, "controller": true}]);
+                let owner =
+                    json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment, "controller": true}]);
                 added.push(json!({"apiVersion": "apps/v1", "kind": "ReplicaSet",
                     "metadata": {"name": name, "namespace": namespace, "ownerReferences": owner},
                     "spec": {"replicas": 1}, "status": {"replicas": 1, "readyReplicas": 1}}));
@@ -222,9 +217,8 @@ fn with_images(template: &Value, pod: &Value) -> Value {
 
 /// A workload with the template of a pod, without the parts of the injector.
 fn workload(kind: &str, name: &str, namespace: &str, pod: &Value) -> Value {
-    let is_injected = |name: &str| {
-        matches!(name, "linkerd-proxy" | "linkerd-init" | "linkerd-network-validator" | "linkerd-debug")
-    };
+    let is_injected =
+        |name: &str| matches!(name, "linkerd-proxy" | "linkerd-init" | "linkerd-network-validator" | "linkerd-debug");
     let containers = |list: &str| -> Value {
         let all = pod["spec"][list].as_array().into_iter().flatten();
         let own = all.filter(|one| !is_injected(one["name"].as_str().unwrap_or_default()));

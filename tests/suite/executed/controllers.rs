@@ -78,8 +78,7 @@ fn undone(world: &mut World, key: &Key) {
     if !wanted.is_object() || before.as_ref() == Some(&wanted) {
         return;
     }
-    let is_its =
-        |set: &&Value| set["metadata"]["namespace"] == home.as_str() && is_owned_by(set, "Deployment", name);
+    let is_its = |set: &&Value| set["metadata"]["namespace"] == home.as_str() && is_owned_by(set, "Deployment", name);
     let sets: Vec<Value> = world.of_kind(Kind::ReplicaSet).filter(is_its).cloned().collect();
     let Some(chosen) = sets.iter().find(|set| template(set) == wanted).map(name_of) else { return };
     let revision = |set: &Value| set["metadata"]["annotations"][REVISION].as_str()?.parse::<u64>().ok();
@@ -92,9 +91,8 @@ fn undone(world: &mut World, key: &Key) {
         } else {
             set["spec"]["replicas"] = json!(0);
             set["status"] = json!({"replicas": 0});
-            let is_its = |pod: &Value| {
-                pod["metadata"]["namespace"] == home.as_str() && is_owned_by(pod, "ReplicaSet", &own)
-            };
+            let is_its =
+                |pod: &Value| pod["metadata"]["namespace"] == home.as_str() && is_owned_by(pod, "ReplicaSet", &own);
             let pods: Vec<String> = world.of_kind(Kind::Pod).filter(|pod| is_its(pod)).map(name_of).collect();
             for pod in pods {
                 let pod = (home.clone(), pod);
@@ -119,8 +117,7 @@ fn scaled_up(world: &mut World, key: &Key) {
     let pods: Vec<Value> = world.of_kind(Kind::Pod).filter(|pod| is_of(world, pod, key)).cloned().collect();
     let Some(model) = pods.iter().find(|pod| is_ready(pod)).cloned() else { return };
     let is_used = |node: &str| pods.iter().any(|pod| pod["spec"]["nodeName"] == node);
-    let nodes =
-        world.of_kind(Kind::Node).filter(|node| accepts(node, &deployment["spec"]["template"]["spec"]));
+    let nodes = world.of_kind(Kind::Node).filter(|node| accepts(node, &deployment["spec"]["template"]["spec"]));
     let free: Vec<String> = nodes.map(name_of).filter(|node| !is_used(node)).collect();
     let running = pods.len() as u64;
     let mut ready = pods.iter().filter(|pod| is_ready(pod)).count() as u64;
@@ -168,9 +165,7 @@ fn accepts(node: &Value, pod: &Value) -> bool {
     };
     let mut taints = node["spec"]["taints"].as_array().into_iter().flatten();
     let is_ready = is_ready(node) && node["spec"]["unschedulable"] != true;
-    is_ready
-        && is_selected
-        && taints.all(|taint| taint["effect"] == "PreferNoSchedule" || is_tolerated(taint))
+    is_ready && is_selected && taints.all(|taint| taint["effect"] == "PreferNoSchedule" || is_tolerated(taint))
 }
 
 /// A DaemonSet starts a pod on each node that accepts it since its template changed.
@@ -179,8 +174,7 @@ fn spread(world: &mut World, key: &Key) {
     let Some(set) = world.get(Kind::DaemonSet, home, name).cloned() else { return };
     let Some(before) = world.before(Kind::DaemonSet, home, name).cloned() else { return };
     let spec = |set: &Value| set["spec"]["template"]["spec"].clone();
-    let is_its =
-        |pod: &&Value| pod["metadata"]["namespace"] == home.as_str() && is_owned_by(pod, "DaemonSet", name);
+    let is_its = |pod: &&Value| pod["metadata"]["namespace"] == home.as_str() && is_owned_by(pod, "DaemonSet", name);
     let pods: Vec<Value> = world.of_kind(Kind::Pod).filter(is_its).cloned().collect();
     let Some(model) = pods.iter().find(|pod| is_ready(pod)).cloned() else { return };
     let is_new = |node: &&Value| {
@@ -214,8 +208,7 @@ fn budgets(world: &mut World) {
                 && selector.iter().all(|(name, value)| labels.get(name) == Some(value))
         };
         let covered: Vec<&Value> = world.of_kind(Kind::Pod).filter(is_covered).collect();
-        let (expected, healthy) =
-            (covered.len() as u64, covered.iter().filter(|pod| is_ready(pod)).count() as u64);
+        let (expected, healthy) = (covered.len() as u64, covered.iter().filter(|pod| is_ready(pod)).count() as u64);
         if budget["status"]["expectedPods"].as_u64() == Some(expected) {
             continue;
         }

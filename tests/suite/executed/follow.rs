@@ -58,11 +58,8 @@ pub fn later(scene: &Scene, world: &World, hours: i64) -> Scene {
     // Identity reads a changed issuer within two minutes, and reports it.
     let issuer = |world: &World, begin: bool| {
         let name = "linkerd-identity-issuer";
-        let secret = if begin {
-            world.before(Kind::Secret, "linkerd", name)
-        } else {
-            world.get(Kind::Secret, "linkerd", name)
-        };
+        let secret =
+            if begin { world.before(Kind::Secret, "linkerd", name) } else { world.get(Kind::Secret, "linkerd", name) };
         secret.map(|secret| secret["data"].clone())
     };
     if issuer(world, true) != issuer(world, false) {

@@ -57,8 +57,7 @@ fn a_change_in_git_without_a_sync_cures_nothing() {
     let case = check.cases().iter().find(|case| case.kind == CaseKind::Fires).unwrap();
     let scene = Tool::ArgoCd.installs(&Scene::parse(&case.blocks, &case::base).unwrap());
     let report = of_check(&CaseOverlay::new(&scene, &[]), &Set::default(), check);
-    let steps: Vec<_> =
-        report.findings[0].remedy.steps.iter().filter(|step| step.settings.is_some()).collect();
+    let steps: Vec<_> = report.findings[0].remedy.steps.iter().filter(|step| step.settings.is_some()).collect();
     assert!(!steps.is_empty());
     let steps: Vec<_> = (1..).zip(steps).collect();
     let ran = machine.run(check, (&scene, &super::authorities::Keys::default()), &steps);

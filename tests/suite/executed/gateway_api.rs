@@ -28,10 +28,8 @@ const EXPERIMENTAL: [Definition; 3] = [
 /// Installs the CustomResourceDefinitions of the release in the URL of a command.
 pub fn applied(world: &mut World, call: &Call) -> Result<String, String> {
     let url = call.words.iter().find(|word| word.starts_with("https://")).ok_or("no address")?;
-    let pattern =
-        r"gateway-api/releases/download/(v(\d+)\.(\d+)\.\d+)/(standard|experimental)-install\.yaml$";
-    let found =
-        regex::Regex::new(pattern).unwrap().captures(url).ok_or_else(|| format!("{url} is not played"))?;
+    let pattern = r"gateway-api/releases/download/(v(\d+)\.(\d+)\.\d+)/(standard|experimental)-install\.yaml$";
+    let found = regex::Regex::new(pattern).unwrap().captures(url).ok_or_else(|| format!("{url} is not played"))?;
     let release = (found[2].parse::<u64>().unwrap(), found[3].parse::<u64>().unwrap());
     let more: &[_] = if &found[4] == "experimental" { &EXPERIMENTAL } else { &[] };
     for (kind, plural, scope, versions) in STANDARD.iter().chain(more) {
@@ -53,10 +51,8 @@ fn definition(
     (release, channel): (&str, &str),
 ) -> Value {
     let group = "gateway.networking.k8s.io";
-    let versions: Vec<Value> = served
-        .iter()
-        .map(|version| json!({"name": version, "served": true, "storage": version == &newest}))
-        .collect();
+    let versions: Vec<Value> =
+        served.iter().map(|version| json!({"name": version, "served": true, "storage": version == &newest})).collect();
     json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": format!("{plural}.{group}"), "annotations": {
             "gateway.networking.k8s.io/bundle-version": release, "gateway.networking.k8s.io/channel": channel}},

@@ -126,8 +126,8 @@ impl Tool {
         let mut scene = scene.clone();
         for mut object in objects(&scene.memory).into_values() {
             let kind = kind_of(&object);
-            let is_of_linkerd = object["metadata"]["namespace"] == "linkerd"
-                || object["metadata"]["namespace"] == "linkerd-cni";
+            let is_of_linkerd =
+                object["metadata"]["namespace"] == "linkerd" || object["metadata"]["namespace"] == "linkerd-cni";
             if !is_of_linkerd || !matches!(kind, Some(Kind::Deployment | Kind::DaemonSet | Kind::ConfigMap)) {
                 continue;
             }

@@ -78,8 +78,7 @@ pub fn run(world: &mut World, call: &Call) -> Result<String, String> {
             Ok(serde_yaml::to_string(&json!([row])).unwrap())
         }
         ["list"] => {
-            let filter =
-                regex::Regex::new(call.value(&["--filter"]).unwrap_or("")).map_err(|e| e.to_string())?;
+            let filter = regex::Regex::new(call.value(&["--filter"]).unwrap_or("")).map_err(|e| e.to_string())?;
             let all = releases(world).into_iter();
             let here = all.filter(|one| one.namespace == namespace && filter.is_match(&one.name));
             let rows: Vec<Value> = here
@@ -94,8 +93,7 @@ pub fn run(world: &mut World, call: &Call) -> Result<String, String> {
             })
         }
         ["upgrade", name, chart] => {
-            let release =
-                releases(world).into_iter().find(|one| one.name == *name && one.namespace == namespace);
+            let release = releases(world).into_iter().find(|one| one.name == *name && one.namespace == namespace);
             let is_new = call.has("--install") || call.has("-i");
             if release.is_none() && !is_new {
                 return Err(format!("UPGRADE FAILED: \"{name}\" has no deployed releases"));
@@ -114,7 +112,8 @@ pub fn run(world: &mut World, call: &Call) -> Result<String, String> {
                 }
                 "linkerd-crds" => {
                     for mut object in linkerd::crds(world) {
-                        object["metadata"]["annotations"] = json!({RELEASE: *name, NAMESPACE: namespace, "linkerd.io/created-by": "linkerd/helm"});
+                        object["metadata"]["annotations"] =
+                            json!({RELEASE: *name, NAMESPACE: namespace, "linkerd.io/created-by": "linkerd/helm"});
                         world.apply(&object);
                     }
                 }

@@ -31,8 +31,7 @@ pub fn apply(scene: &mut Scene, world: &World) {
 /// Starts pods whose sandbox failed because the API server rejected the token of linkerd-cni, once its installer ran
 /// again. Removes the events of that failure.
 pub fn authorized(scene: &mut Scene, world: &World) {
-    let is_installer =
-        |(kind, (_, name)): &(Kind, (String, String))| *kind == Kind::DaemonSet && name == "linkerd-cni";
+    let is_installer = |(kind, (_, name)): &(Kind, (String, String))| *kind == Kind::DaemonSet && name == "linkerd-cni";
     if !world.started.iter().any(is_installer) {
         return;
     }
@@ -44,8 +43,7 @@ pub fn authorized(scene: &mut Scene, world: &World) {
             let pod = event["involvedObject"]["name"].as_str().unwrap_or_default().to_owned();
             let is_it = event["reason"] == "FailedCreatePodSandBox"
                 && (message.contains("Unauthorized") || message.contains("unauthorized"));
-            let is_new =
-                world.begin_pods().any(|one| one["metadata"]["name"] == pod.as_str() && world.is_new(one));
+            let is_new = world.begin_pods().any(|one| one["metadata"]["name"] == pod.as_str() && world.is_new(one));
             if is_it && is_new {
                 failed.insert(pod);
             }
@@ -182,8 +180,8 @@ fn is_raised(world: &World, pod: &Value) -> bool {
     let name = pod["metadata"]["name"].as_str().unwrap_or_default();
     let namespace = pod["metadata"]["namespace"].as_str().unwrap_or_default();
     world.started.iter().any(|(kind, (home, workload))| {
-        let is_its = home == namespace
-            && name.strip_prefix(workload.as_str()).is_some_and(|rest| rest.starts_with('-'));
+        let is_its =
+            home == namespace && name.strip_prefix(workload.as_str()).is_some_and(|rest| rest.starts_with('-'));
         let object = world.get(*kind, home, workload);
         let set = object.and_then(|one| one["spec"]["template"]["metadata"]["annotations"].get(LIMIT));
         let before = world.before(*kind, home, workload);
@@ -211,8 +209,7 @@ fn others_started(world: &World, pod: &mut Value) -> bool {
     for status in pod["status"]["containerStatuses"].as_array_mut().into_iter().flatten() {
         let name = status["name"].as_str().unwrap_or_default().to_owned();
         let ends = ["/lastState/terminated/reason", "/state/terminated/reason"];
-        let was_killed =
-            ends.iter().any(|path| status.pointer(path).is_some_and(|reason| reason == "OOMKilled"));
+        let was_killed = ends.iter().any(|path| status.pointer(path).is_some_and(|reason| reason == "OOMKilled"));
         if was_killed && limit(now, &name).is_some() && limit(now, &name) != limit(before, &name) {
             *status = json!({"name": name, "ready": true, "restartCount": 0, "image": status["image"],
                 "state": {"running": {}}});
@@ -234,7 +231,8 @@ fn proxy_started(pod: &mut Value, serves: bool, raised: bool) -> bool {
     if !serves || was_killed && !raised || !runs && !was_killed {
         return false;
     }
-    *proxy = json!({"name": PROXY, "ready": true, "restartCount": 0, "image": proxy["image"], "state": {"running": {}}});
+    *proxy =
+        json!({"name": PROXY, "ready": true, "restartCount": 0, "image": proxy["image"], "state": {"running": {}}});
     for condition in pod["status"]["conditions"].as_array_mut().into_iter().flatten() {
         if others && matches!(condition["type"].as_str(), Some("Ready" | "ContainersReady")) {
             condition["status"] = json!("True");

@@ -131,24 +131,17 @@ pub fn control_plane(world: &mut World, call: &Call, is_upgrade: bool) -> Result
     let home = control_plane_namespace(world);
     let overrides = world.get(Kind::Secret, &home, "linkerd-config-overrides");
     if is_upgrade && overrides.is_none() {
-        return Err(
-            "failed to load current values: secrets \"linkerd-config-overrides\" not found".to_owned()
-        );
+        return Err("failed to load current values: secrets \"linkerd-config-overrides\" not found".to_owned());
     }
     if !is_upgrade && !call.has("--ignore-cluster") && stored(world).is_some() {
-        return Err(
-            "Unable to install the Linkerd control plane. Linkerd has already been installed.".to_owned()
-        );
+        return Err("Unable to install the Linkerd control plane. Linkerd has already been installed.".to_owned());
     }
     let rendered = manifests("healthy", &world.cli);
     let config = |object: &&mut Value| object["metadata"]["name"] == "linkerd-config";
-    let mut rendered: Vec<Value> = rendered
-        .into_iter()
-        .filter(|object| kind_of(object) != Some(Kind::CustomResourceDefinition))
-        .collect();
+    let mut rendered: Vec<Value> =
+        rendered.into_iter().filter(|object| kind_of(object) != Some(Kind::CustomResourceDefinition)).collect();
     let defaults = rendered.iter_mut().find(config).map(|object| object["data"]["values"].clone());
-    let defaults: Value =
-        serde_yaml::from_str(defaults.as_ref().and_then(Value::as_str).unwrap_or_default()).unwrap();
+    let defaults: Value = serde_yaml::from_str(defaults.as_ref().and_then(Value::as_str).unwrap_or_default()).unwrap();
     let mut values = stored(world).unwrap_or(defaults);
     let folder = world.folder.clone();
     values::given(&mut values, call, &folder)?;
@@ -207,8 +200,7 @@ fn credentials(
     if let Some(certificate) = &certificate {
         values["identity"]["issuer"]["tls"]["crtPEM"] = json!(certificate);
     }
-    let is_new =
-        values.get("identityTrustAnchorsPEM").and_then(Value::as_str).map(str::trim) != Some(anchors.trim());
+    let is_new = values.get("identityTrustAnchorsPEM").and_then(Value::as_str).map(str::trim) != Some(anchors.trim());
     values["identityTrustAnchorsPEM"] = json!(anchors);
     for object in rendered.iter_mut().filter(|object| is_new && object["kind"] == "Deployment") {
         let annotations = &mut object["spec"]["template"]["metadata"]["annotations"];
@@ -241,8 +233,7 @@ fn credentials(
         let text = data.get("crt.pem").or_else(|| data.get("tls.crt"))?.as_str()?;
         String::from_utf8(STANDARD.decode(text).ok()?).ok()
     });
-    let issuer =
-        from_bundle(&pem.unwrap_or_default()).map_err(|why| format!("the issuer is invalid: {why}"))?;
+    let issuer = from_bundle(&pem.unwrap_or_default()).map_err(|why| format!("the issuer is invalid: {why}"))?;
     let first = issuer.first().ok_or("the issuer is missing")?;
     let bundle = from_bundle(&anchors).map_err(|why| format!("invalid trust anchors: {why}"))?;
     let now: jiff::Timestamp = world.at.parse().unwrap();
@@ -260,11 +251,9 @@ fn credentials(
     };
     let is_external = values.pointer("/identity/issuer/scheme") == Some(&json!("kubernetes.io/tls"));
     if !call.has("--force") && !is_external && world.of_kind(Kind::Pod).any(|pod| is_refused(&pod)) {
-        return Err(
-            "You are attempting to use an issuer certificate which does not validate against the trust \
+        return Err("You are attempting to use an issuer certificate which does not validate against the trust \
                     anchors of some pods; restart them, or use --force"
-                .to_owned(),
-        );
+            .to_owned());
     }
     Ok(())
 }
@@ -348,8 +337,7 @@ fn valued(object: &mut Value, values: &Value) {
         object["spec"]["template"]["spec"]["initContainers"] =
             json!([{"name": "linkerd-network-validator", "image": image}]);
     }
-    let limits =
-        values.get(format!("{component}Resources")).or_else(|| values.pointer("/destinationResources"));
+    let limits = values.get(format!("{component}Resources")).or_else(|| values.pointer("/destinationResources"));
     for container in object["spec"]["template"]["spec"]["containers"].as_array_mut().into_iter().flatten() {
         if container["name"] == component.as_str()
             && let Some(limit) = limits.and_then(|limits| limits.pointer("/memory/limit"))
@@ -357,8 +345,7 @@ fn valued(object: &mut Value, values: &Value) {
             container["resources"] = json!({"limits": {"memory": limit}});
         }
         if container["name"] == "policy"
-            && let Some(networks) =
-                values.pointer("/policyController/probeNetworks").and_then(Value::as_array)
+            && let Some(networks) = values.pointer("/policyController/probeNetworks").and_then(Value::as_array)
         {
             let networks: Vec<&str> = networks.iter().filter_map(Value::as_str).collect();
             container["args"] = json!([format!("--probe-networks={}", networks.join(","))]);
@@ -373,18 +360,14 @@ fn webhooks(rendered: &mut [Value], home: &str, day: &str) {
         let service = if home == "linkerd" { format!("linkerd-{component}") } else { component.to_owned() };
         let secret = format!("{service}-k8s-tls");
         let (certificate, key) = server(&format!("{service}.{home}.svc"), day);
-        let Some(object) = rendered.iter_mut().find(|object| object["metadata"]["name"] == secret.as_str())
-        else {
+        let Some(object) = rendered.iter_mut().find(|object| object["metadata"]["name"] == secret.as_str()) else {
             continue;
         };
         object["data"] = json!({"tls.crt": STANDARD.encode(&certificate), "tls.key": STANDARD.encode(&key)});
-        let deployment =
-            if component == "proxy-injector" { "linkerd-proxy-injector" } else { "linkerd-destination" };
+        let deployment = if component == "proxy-injector" { "linkerd-proxy-injector" } else { "linkerd-destination" };
         for object in rendered.iter_mut() {
-            if object["kind"] == "Deployment" && object["metadata"]["name"] == deployment && home == "linkerd"
-            {
-                object["spec"]["template"]["metadata"]["annotations"]["checksum/config"] =
-                    json!(hash(&certificate));
+            if object["kind"] == "Deployment" && object["metadata"]["name"] == deployment && home == "linkerd" {
+                object["spec"]["template"]["metadata"]["annotations"]["checksum/config"] = json!(hash(&certificate));
             }
             for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
                 if webhook["clientConfig"]["service"]["name"] == service.as_str() {
@@ -431,9 +414,8 @@ fn multicluster(world: &World, call: &Call) -> Vec<Value> {
     let has_controller = !call.values(&["--set"]).is_empty();
     let is_installed = |object: &Value| {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        let is_link = object["kind"] == "Link"
-            || name.starts_with("cluster-credentials")
-            || name.contains("probe-gateway");
+        let is_link =
+            object["kind"] == "Link" || name.starts_with("cluster-credentials") || name.contains("probe-gateway");
         let is_controller = name.contains("controller-") || name.ends_with("-east");
         !is_link && (has_controller || !is_controller)
     };
@@ -449,8 +431,7 @@ fn linked(world: &World) -> Vec<Value> {
     };
     // The Secret of the earlier link states the trust domain of the other cluster.
     let key = "multicluster.linkerd.io/trust-domain";
-    let earlier =
-        world.of_kind(Kind::Secret).find_map(|secret| secret["metadata"]["annotations"].get(key)?.as_str());
+    let earlier = world.of_kind(Kind::Secret).find_map(|secret| secret["metadata"]["annotations"].get(key)?.as_str());
     let domain = earlier.unwrap_or("cluster.local").to_owned();
     let mut objects: Vec<Value> = rendered.filter(is_link).collect();
     for object in &mut objects {
@@ -480,8 +461,7 @@ fn linked(world: &World) -> Vec<Value> {
 fn unlinked(world: &World, cluster: &str) -> Vec<Value> {
     let all = world.objects.iter().filter(|((kind, _), object)| {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        let is_controller =
-            name.starts_with("linkerd-service-mirror-") && name.ends_with(&format!("-{cluster}"));
+        let is_controller = name.starts_with("linkerd-service-mirror-") && name.ends_with(&format!("-{cluster}"));
         let is_gateway = *kind == Kind::Service && name == format!("probe-gateway-{cluster}");
         !kind.is_of_running_cluster() && *kind != Kind::Pod && (is_controller || is_gateway)
     });

@@ -117,11 +117,7 @@ impl Machine {
         let (programs, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let world: server::Shared = Arc::new(Mutex::new(None));
         let port = server::start(Arc::clone(&world));
-        programs::write(
-            programs.path(),
-            &kubectl,
-            &programs::sender(&kubectl, on_path("curl").as_deref(), port),
-        );
+        programs::write(programs.path(), &kubectl, &programs::sender(&kubectl, on_path("curl").as_deref(), port));
         let kubeconfig = format!(
             "apiVersion: v1\nkind: Config\ncurrent-context: case\nclusters:\n\
              - {{name: case, cluster: {{server: \"http://127.0.0.1:{port}\"}}}}\n\
@@ -156,12 +152,7 @@ impl Machine {
     }
 
     /// Runs steps on the cluster of a case, and judges it again.
-    fn run(
-        &self,
-        check: &'static Check,
-        (scene, keys): (&Scene, &authorities::Keys),
-        steps: &[(usize, &Step)],
-    ) -> Ran {
+    fn run(&self, check: &'static Check, (scene, keys): (&Scene, &authorities::Keys), steps: &[(usize, &Step)]) -> Ran {
         let folder = tempfile::tempdir().unwrap();
         let mut world = World::new(scene, folder.path());
         world.keys = keys.clone();
@@ -176,14 +167,11 @@ impl Machine {
                 return Ran::Failed(*number, why);
             }
             let Some(command) = &step.command else { continue };
-            if let (Some(release), Some(world)) =
-                (command.required_cli(), self.world.lock().unwrap().as_mut())
-            {
+            if let (Some(release), Some(world)) = (command.required_cli(), self.world.lock().unwrap().as_mut()) {
                 world.cli = release.to_owned();
             }
             if command.runs_on() == RunsOn::Node {
-                if let Err(why) = on_nodes(self.world.lock().unwrap().as_mut().unwrap(), &command.to_string())
-                {
+                if let Err(why) = on_nodes(self.world.lock().unwrap().as_mut().unwrap(), &command.to_string()) {
                     return Ran::Failed(*number, why);
                 }
                 continue;
@@ -233,8 +221,7 @@ impl Machine {
             }
         }
         if !routes.is_empty() {
-            let all =
-                CaseOverlay::new(&scene, &[]).report(&Set::default(), &crate::remedies::selected(&scene));
+            let all = CaseOverlay::new(&scene, &[]).report(&Set::default(), &crate::remedies::selected(&scene));
             let plan = RepairPlan::from_findings(&all.findings);
             let steps: Vec<(usize, &Step)> = (1..).zip(plan.steps.iter().map(|step| &step.step)).collect();
             if plan.findings.len() > 1
@@ -251,8 +238,7 @@ impl Machine {
 /// The cluster of a case with the parts that it leaves out, as long as the finding stays.
 fn completed(check: &'static Check, scene: &Scene) -> (Scene, authorities::Keys) {
     let mut scene = scene.clone();
-    let findings =
-        |scene: &Scene| of_check(&CaseOverlay::new(scene, &[]), &Set::default(), check).findings.len();
+    let findings = |scene: &Scene| of_check(&CaseOverlay::new(scene, &[]), &Set::default(), check).findings.len();
     let wanted = findings(&scene);
     let mut more = scene.clone();
     let report = of_check(&CaseOverlay::new(&scene, &[]), &Set::default(), check);
@@ -292,9 +278,7 @@ fn by_hand(world: &mut World, check: &'static Check, scene: &Scene, step: &Step)
     if step.text.contains("again by hand") || step.text.contains("by hand, since no controller") {
         let listed = regex::Regex::new(r"([a-z0-9-]+): Pods? ([a-z0-9.-]+(?:, [a-z0-9.-]+)*)").unwrap();
         for found in listed.captures_iter(&step.text) {
-            named.extend(
-                found[2].split(", ").map(|name| (found[1].to_owned(), name.trim_end_matches('.').to_owned())),
-            );
+            named.extend(found[2].split(", ").map(|name| (found[1].to_owned(), name.trim_end_matches('.').to_owned())));
         }
     }
     for (namespace, name) in named {
@@ -323,9 +307,8 @@ fn on_nodes(world: &mut World, script: &str) -> Result<(), String> {
 
 /// The first error that a program printed.
 fn cause(said: &str) -> String {
-    let is_error = |line: &&str| {
-        !line.starts_with("Warning:") && !line.contains("no objects passed") && !line.trim().is_empty()
-    };
+    let is_error =
+        |line: &&str| !line.starts_with("Warning:") && !line.contains("no objects passed") && !line.trim().is_empty();
     said.lines().find(is_error).unwrap_or("no message").to_owned()
 }
 
@@ -343,9 +326,7 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
     for (number, step) in steps {
         match step.applies {
             Applies::Instead => {
-                routes.push(with(&|at, step| {
-                    at == *number || at + 1 != *number && step.applies != Applies::Instead
-                }));
+                routes.push(with(&|at, step| at == *number || at + 1 != *number && step.applies != Applies::Instead));
             }
             Applies::Conditionally => routes.push(with(&|at, step| at == *number || always(step))),
             _ => {}
@@ -354,8 +335,7 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
     let changes = |route: &Vec<(usize, &Step)>| {
         route.iter().any(|(_, step)| {
             let text = step.command.as_ref().map(ToString::to_string).unwrap_or_default();
-            let by_hand =
-                ["again from its manifest", "again from their manifest", "again by hand", "by hand, since"];
+            let by_hand = ["again from its manifest", "again from their manifest", "again by hand", "by hand, since"];
             step.settings.is_some()
                 || rerun::is_with_other_arguments(&text)
                 || by_hand.iter().any(|words| step.text.contains(words))
@@ -364,9 +344,7 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
         })
     };
     let mut seen = BTreeSet::new();
-    routes.retain(|route| {
-        changes(route) && seen.insert(route.iter().map(|(number, _)| *number).collect::<Vec<_>>())
-    });
+    routes.retain(|route| changes(route) && seen.insert(route.iter().map(|(number, _)| *number).collect::<Vec<_>>()));
     routes
 }
 
@@ -374,16 +352,14 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
 fn after(scene: &Scene, world: &World) -> Scene {
     let mut scene = scene.clone();
     let is_new = |namespace: &str, name: &str| {
-        let pod = world
-            .begin_pods()
-            .find(|pod| pod["metadata"]["name"] == name && pod["metadata"]["namespace"] == namespace);
+        let pod =
+            world.begin_pods().find(|pod| pod["metadata"]["name"] == name && pod["metadata"]["namespace"] == namespace);
         pod.is_some_and(|pod| world.is_new(pod))
     };
     for (server, pods) in &mut scene.memory.served {
         let secret = world.get(Kind::Secret, "linkerd", &format!("linkerd-{}-k8s-tls", server.name()));
         let data = secret.and_then(|secret| secret["data"]["tls.crt"].as_str());
-        let pem =
-            data.and_then(|data| STANDARD.decode(data).ok()).and_then(|pem| String::from_utf8(pem).ok());
+        let pem = data.and_then(|data| STANDARD.decode(data).ok()).and_then(|pem| String::from_utf8(pem).ok());
         for (pod, served) in pods.iter_mut().filter(|(pod, _)| is_new("linkerd", pod)) {
             _ = pod;
             if let Some(pem) = &pem {
@@ -417,13 +393,12 @@ fn after(scene: &Scene, world: &World) -> Scene {
     kubelet::admitted(&mut scene, world);
     kubelet::reached(&mut scene, world);
     runtime::logs(&mut scene, world);
-    let nodes =
-        world.nodes.iter().map(|(node, files)| NodeFiles { node: node.clone(), files: files.clone() });
+    let nodes = world.nodes.iter().map(|(node, files)| NodeFiles { node: node.clone(), files: files.clone() });
     scene.memory.nodes = nodes.collect();
     rerun::apply(&mut scene, world);
-    let binding = world.of_kind(Kind::ClusterRoleBinding).find(|binding| {
-        binding["roleRef"]["name"] == "cluster-admin" && binding["subjects"][0]["name"] == USER
-    });
+    let binding = world
+        .of_kind(Kind::ClusterRoleBinding)
+        .find(|binding| binding["roleRef"]["name"] == "cluster-admin" && binding["subjects"][0]["name"] == USER);
     if binding.is_some() && scene.memory.denied.is_some() {
         scene.memory.denied = Some(BTreeSet::new());
     }
@@ -477,9 +452,8 @@ fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
 /// Prints findings of the cluster after the commands, for `REMEDY`.
 fn shown<'f>(word: &str, findings: impl Iterator<Item = &'f meshdoctor::finding::Finding>) {
     if std::env::var_os("REMEDY").is_some() {
-        findings.for_each(|finding| {
-            println!("{word}: {:?} {} {:?}", finding.subjects, finding.message, finding.evidence)
-        });
+        findings
+            .for_each(|finding| println!("{word}: {:?} {} {:?}", finding.subjects, finding.message, finding.evidence));
     }
 }
 
@@ -522,8 +496,7 @@ mod tests {
     #[test]
     fn harm_of_a_command_is_found() {
         let delete = meshdoctor::command::kubectl().words("-n linkerd delete deployment linkerd-identity");
-        let restart =
-            meshdoctor::command::kubectl().words("-n linkerd delete secret linkerd-sp-validator-k8s-tls");
+        let restart = meshdoctor::command::kubectl().words("-n linkerd delete secret linkerd-sp-validator-k8s-tls");
         let steps = [step(Command::from(delete)), step(Command::from(restart))];
         let Some(ran) = ran(&steps) else { return };
         assert!(matches!(&ran, Ran::Adds(checks) if checks.contains("control-plane-missing")), "{ran:?}");

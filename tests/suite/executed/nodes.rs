@@ -56,10 +56,7 @@ struct Host {
 const STUBS: [(&str, &str); 7] = [
     // An editor that is closed without a change.
     ("vi", ":"),
-    (
-        "modprobe",
-        "for word; do case \"$word\" in -*) ;; *) echo \"$word\" >> \"$HOST/modules\" ;; esac; done",
-    ),
+    ("modprobe", "for word; do case \"$word\" in -*) ;; *) echo \"$word\" >> \"$HOST/modules\" ;; esac; done"),
     ("sysctl", "echo \"$2\" >> \"$HOST/settings\""),
     ("systemctl", ":"),
     ("journalctl", "echo linkerd-cni"),
@@ -135,8 +132,7 @@ impl Host {
             files.insert(PROGRAMS.to_owned(), programs.to_string().into_bytes());
         }
         self.kernel(&mut files);
-        let config =
-            std::fs::read_to_string(self.root.join("etc/containerd/config.toml")).unwrap_or_default();
+        let config = std::fs::read_to_string(self.root.join("etc/containerd/config.toml")).unwrap_or_default();
         let most = config.lines().find_map(|line| line.strip_prefix("max_conf_num = ")?.parse::<u64>().ok());
         let mut dirs = json(&files, "cni/dirs.json");
         if let (Some(most), true) = (most, dirs.is_object()) {
@@ -194,8 +190,7 @@ pub fn settle(world: &mut World) {
                 });
             let path = format!("{CONFIGS}{file}");
             let files = world.nodes.get_mut(&node).unwrap();
-            let is_intact =
-                files.get(&path).is_some_and(|bytes| serde_json::from_slice::<Value>(bytes).is_ok());
+            let is_intact = files.get(&path).is_some_and(|bytes| serde_json::from_slice::<Value>(bytes).is_ok());
             if is_started && !is_intact {
                 let plugins = json!([{"name": plugin, "type": plugin}, {"type": "portmap", "snat": true}]);
                 let list = json!({"cniVersion": "0.4.0", "name": plugin, "plugins": plugins});
@@ -216,15 +211,12 @@ fn enforcing_mode(world: &mut World, node: &str, path: &str) {
     use meshdoctor::item::Kind;
     let set = world.get(Kind::DaemonSet, "kube-system", "aws-node");
     let containers = set.and_then(|set| set.pointer("/spec/template/spec/containers")?.as_array());
-    let variables =
-        containers.into_iter().flatten().flat_map(|one| one["env"].as_array().into_iter().flatten());
+    let variables = containers.into_iter().flatten().flat_map(|one| one["env"].as_array().into_iter().flatten());
     let mut modes = variables.filter(|one| one["name"] == "POD_SECURITY_GROUP_ENFORCING_MODE");
     let Some(mode) = modes.next().map(|one| one["value"].clone()) else { return };
     let files = world.nodes.get_mut(node).unwrap();
     let mut config = json(files, path);
-    for plugin in
-        config["plugins"].as_array_mut().into_iter().flatten().filter(|one| one["type"] == "aws-cni")
-    {
+    for plugin in config["plugins"].as_array_mut().into_iter().flatten().filter(|one| one["type"] == "aws-cni") {
         plugin["podSGEnforcingMode"] = mode.clone();
     }
     if config.is_object() {

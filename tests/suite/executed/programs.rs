@@ -193,8 +193,7 @@ fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
         ["describe" | "get", "certificate", ..] | ["port-forward", ..] => Ok(String::new()),
         ["debug", node, ..] => {
             let node = node.strip_prefix("node/").ok_or("only nodes are debugged")?;
-            let of_pod =
-                call.words.iter().position(|word| word == "--").map_or(&[][..], |at| &call.words[at + 1..]);
+            let of_pod = call.words.iter().position(|word| word == "--").map_or(&[][..], |at| &call.words[at + 1..]);
             let program = of_pod.strip_prefix(&["chroot".to_owned(), "/host".to_owned()]).unwrap_or(of_pod);
             let script = match program {
                 [_, option, script] if option == "-c" => script.clone(),

@@ -56,12 +56,7 @@ fn begin(bases: &str) -> (Scene, authorities::Keys) {
 
 fn answer(scene: &Scene) -> RotationAnswer {
     let collected = collect_now(&scene.memory, &items(), &scene.options, None);
-    RotationAnswer::read(
-        &collected.cluster,
-        Knowledge::embedded(),
-        &Settings::default(),
-        &Statements::default(),
-    )
+    RotationAnswer::read(&collected.cluster, Knowledge::embedded(), &Settings::default(), &Statements::default())
 }
 
 #[test]

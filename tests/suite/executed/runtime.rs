@@ -6,8 +6,7 @@ use meshdoctor::inspect::evidence::{PolicyEvidence, policy_items};
 use meshdoctor::inspect::policy::{Target, as_controller};
 use meshdoctor::item::Kind;
 use meshdoctor::item::diagnostic::{
-    Answer, Diagnostic, Endpoint, InboundAnswer, PortPolicy, ProxyCertificates, ReplicaProfile,
-    ServiceEndpoints,
+    Answer, Diagnostic, Endpoint, InboundAnswer, PortPolicy, ProxyCertificates, ReplicaProfile, ServiceEndpoints,
 };
 use meshdoctor::item::proxy_metrics::{ProxyMetrics, Series};
 use meshdoctor::knowledge::{Knowledge, MetricMeaning};
@@ -32,9 +31,7 @@ pub fn diagnostics(world: &World, scene: &Scene) -> Diagnostics {
     let mut after = Diagnostics::default();
     for answer in &answers {
         let answer = match answer {
-            Answer::ProxyMetrics(old) if is_new(world, &old.pod) => {
-                Answer::ProxyMetrics(started(world, old, &answers))
-            }
+            Answer::ProxyMetrics(old) if is_new(world, &old.pod) => Answer::ProxyMetrics(started(world, old, &answers)),
             // Destination sends the identities of meshed pods, so connections to them use mutual TLS from now on.
             Answer::ProxyMetrics(old) if is_restarted(world, "linkerd-destination") => {
                 let mut now = old.clone();
@@ -50,8 +47,7 @@ pub fn diagnostics(world: &World, scene: &Scene) -> Diagnostics {
             }
             // Every replica reads the same ServiceProfile again.
             Answer::Profile(old) if is_restarted(world, "linkerd-destination") => {
-                let profile =
-                    answers.iter().find_map(Answer::of_profile).map_or(old.profile, |one| one.profile);
+                let profile = answers.iter().find_map(Answer::of_profile).map_or(old.profile, |one| one.profile);
                 Answer::Profile(ReplicaProfile { profile, again: Some(profile), ..old.clone() })
             }
             // The endpoints of a replica are those of EndpointSlices again.
@@ -125,9 +121,10 @@ fn started(world: &World, old: &ProxyMetrics, all: &[Answer]) -> ProxyMetrics {
     }
     if old.container == "destination" {
         // It gets the same updates of the API server as the other replicas.
-        let other = all.iter().filter_map(Answer::of_controller).find(|other| {
-            other.container == old.container && other.pod != old.pod && !is_new(world, &other.pod)
-        });
+        let other = all
+            .iter()
+            .filter_map(Answer::of_controller)
+            .find(|other| other.container == old.container && other.pod != old.pod && !is_new(world, &other.pod));
         let shared = [MetricMeaning::EndpointUpdates, MetricMeaning::EndpointSubscribers];
         let series = other.into_iter().flat_map(|other| &other.series);
         new.series.extend(series.filter(|series| shared.contains(&series.meaning)).cloned());
@@ -139,9 +136,8 @@ fn started(world: &World, old: &ProxyMetrics, all: &[Answer]) -> ProxyMetrics {
 /// remedy. Others come again.
 pub fn logs(scene: &mut Scene, world: &World) {
     let rows = Knowledge::embedded().mesh_logs().rows();
-    let ended = |line: &str| {
-        rows.iter().any(|row| row.matches(line) && (row.general || row.restart && row.remedy.is_empty()))
-    };
+    let ended =
+        |line: &str| rows.iter().any(|row| row.matches(line) && (row.general || row.restart && row.remedy.is_empty()));
     let ends = |line: &str| rows.iter().any(|row| row.matches(line) && row.restart && row.remedy.is_empty());
     for log in &mut scene.memory.logs {
         let mut object: Value = serde_json::from_slice(log).unwrap();
@@ -149,8 +145,7 @@ pub fn logs(scene: &mut Scene, world: &World) {
         let pod = name.split('/').next().unwrap_or_default();
         let text = object["text"].as_str().unwrap_or_default();
         if object["metadata"]["namespace"] != "" && is_new(world, pod) && text.lines().any(ends) {
-            let kept: String =
-                text.lines().filter(|line| !ended(line)).map(|line| format!("{line}\n")).collect();
+            let kept: String = text.lines().filter(|line| !ended(line)).map(|line| format!("{line}\n")).collect();
             object["text"] = json!(kept);
             *log = object.to_string().into_bytes();
         }
@@ -247,8 +242,7 @@ fn policy(world: &World, scene: &Scene, old: &PortPolicy) -> PortPolicy {
     let collected = collect_now(&memory, &policy_items(), &scene.options, None);
     let evidence = PolicyEvidence::read(&collected.cluster, Knowledge::embedded());
     let Ok(evidence) = evidence.map_err(|_| ()) else { return old.clone() };
-    let target =
-        Target { namespace: old.namespace.clone(), workload: Some(old.pod.clone()), port: Some(old.port) };
+    let target = Target { namespace: old.namespace.clone(), workload: Some(old.pod.clone()), port: Some(old.port) };
     let document = as_controller(&evidence, &[target]);
     let answer = &document["inbound"][format!("{}/{}", old.namespace, old.pod)][old.port.to_string()];
     PortPolicy { answer: InboundAnswer::parse(answer).unwrap_or_else(|| old.answer.clone()), ..old.clone() }
@@ -256,15 +250,13 @@ fn policy(world: &World, scene: &Scene, old: &PortPolicy) -> PortPolicy {
 
 /// The controller of a link mirrors Services again whose namespace exists now.
 fn mirrored(world: &mut World) {
-    let namespaces: Vec<Value> =
-        world.of_kind(Kind::Namespace).map(|one| one["metadata"]["name"].clone()).collect();
+    let namespaces: Vec<Value> = world.of_kind(Kind::Namespace).map(|one| one["metadata"]["name"].clone()).collect();
     for (_, link) in world.objects.iter_mut().filter(|((kind, _), _)| *kind == Kind::Link) {
         for service in link["status"]["mirrorServices"].as_array_mut().into_iter().flatten() {
             let is_there = namespaces.contains(&service["remoteRef"]["namespace"]);
             let condition = &mut service["conditions"][0];
             if is_there && condition["reason"] == "MissingNamespace" {
-                *condition =
-                    json!({"type": "Mirrored", "status": "True", "reason": "Mirrored", "message": ""});
+                *condition = json!({"type": "Mirrored", "status": "True", "reason": "Mirrored", "message": ""});
             }
         }
     }
@@ -277,8 +269,7 @@ pub fn settle(world: &mut World) {
         return;
     }
     let at = world.at.clone();
-    let leases =
-        world.objects.iter_mut().filter(|((kind, (_, name)), _)| *kind == Kind::Lease && name == LEASE);
+    let leases = world.objects.iter_mut().filter(|((kind, (_, name)), _)| *kind == Kind::Lease && name == LEASE);
     for (_, lease) in leases {
         lease["spec"]["renewTime"] = json!(at);
     }

@@ -106,10 +106,8 @@ fn serve(stream: TcpStream, world: &Shared) -> Option<()> {
             Value::String(text) => ("text/plain", text),
             other => ("application/json", other.to_string()),
         };
-        let head = format!(
-            "HTTP/1.1 {status} Answer\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
+        let head =
+            format!("HTTP/1.1 {status} Answer\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n", body.len());
         stream.get_mut().write_all(format!("{head}{body}").as_bytes()).ok()?;
     }
 }
@@ -187,10 +185,8 @@ fn resources(group: &str, version: &str) -> (u16, Value) {
         }
     }
     if group == "authorization.k8s.io" {
-        all.push(
-            json!({"name": "selfsubjectaccessreviews", "singularName": "", "kind": "SelfSubjectAccessReview",
-            "namespaced": false, "verbs": ["create"]}),
-        );
+        all.push(json!({"name": "selfsubjectaccessreviews", "singularName": "", "kind": "SelfSubjectAccessReview",
+            "namespaced": false, "verbs": ["create"]}));
     }
     let name = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
     (200, json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": all}))
@@ -211,18 +207,11 @@ fn categories(kind: Kind) -> Value {
     if workloads.contains(&kind) { json!(["all"]) } else { json!([]) }
 }
 
-fn object(
-    world: &mut World,
-    request: &Request,
-    (group, version): (&str, &str),
-    rest: &[&str],
-) -> (u16, Value) {
+fn object(world: &mut World, request: &Request, (group, version): (&str, &str), rest: &[&str]) -> (u16, Value) {
     let (namespace, plural, name, below) = match rest {
         ["namespaces", namespace, plural, name, below] => (*namespace, *plural, Some(*name), Some(*below)),
         ["namespaces", namespace, plural, name] => (*namespace, *plural, Some(*name), None),
-        ["namespaces", name, below @ ("status" | "finalize")] => {
-            ("", "namespaces", Some(*name), Some(*below))
-        }
+        ["namespaces", name, below @ ("status" | "finalize")] => ("", "namespaces", Some(*name), Some(*below)),
         ["namespaces", namespace, plural] => (*namespace, *plural, None, None),
         [plural, name, below @ "status"] => ("", *plural, Some(*name), Some(*below)),
         [plural, name] => ("", *plural, Some(*name), None),
@@ -241,8 +230,7 @@ fn object(
     let served = |mut object: Value| {
         let info = kind.info();
         object["kind"] = json!(info.kind);
-        object["apiVersion"] =
-            json!(if group.is_empty() { version.into() } else { format!("{group}/{version}") });
+        object["apiVersion"] = json!(if group.is_empty() { version.into() } else { format!("{group}/{version}") });
         object
     };
     let missing = |name: &str| {
@@ -257,10 +245,7 @@ fn object(
             let items: Vec<Value> = selected.cloned().map(&served).collect();
             let list = format!("{}List", kind.info().kind);
             let of = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
-            (
-                200,
-                json!({"kind": list, "apiVersion": of, "metadata": {"resourceVersion": "1"}, "items": items}),
-            )
+            (200, json!({"kind": list, "apiVersion": of, "metadata": {"resourceVersion": "1"}, "items": items}))
         }
         ("GET", Some(_)) if below == Some("log") => (200, Value::String(String::new())),
         ("GET", Some(name)) => match world.get(kind, namespace, name) {
@@ -298,10 +283,7 @@ fn object(
             match after {
                 Ok(after) => {
                     if !is_dry {
-                        world.put(
-                            kind,
-                            if below == Some("scale") { after.clone() } else { served(after.clone()) },
-                        );
+                        world.put(kind, if below == Some("scale") { after.clone() } else { served(after.clone()) });
                     }
                     (200, if below == Some("scale") { scale(&after) } else { served(after) })
                 }
@@ -333,9 +315,7 @@ fn body(request: &Request) -> Value {
 fn patched(request: &Request, before: &Value) -> Result<Value, String> {
     let patch = body(request);
     match request.content.as_str() {
-        "application/json-patch+json" => {
-            Edit::Json(patch.as_array().cloned().unwrap_or_default()).apply(before)
-        }
+        "application/json-patch+json" => Edit::Json(patch.as_array().cloned().unwrap_or_default()).apply(before),
         "application/strategic-merge-patch+json" => {
             let mut after = before.clone();
             strategic::apply(&mut after, &patch);
@@ -372,12 +352,10 @@ fn selects(query: &str, namespace: &str, object: &Value) -> bool {
             None => value(term.trim_start_matches('!')).is_some() != term.starts_with('!'),
         },
     };
-    let terms = |text: &str| -> Vec<String> {
-        text.split(',').filter(|term| !term.is_empty()).map(str::to_owned).collect()
-    };
+    let terms =
+        |text: &str| -> Vec<String> { text.split(',').filter(|term| !term.is_empty()).map(str::to_owned).collect() };
     let label = |name: &str| object["metadata"]["labels"].get(name)?.as_str().map(str::to_owned);
-    let field =
-        |path: &str| object.pointer(&format!("/{}", path.replace('.', "/")))?.as_str().map(str::to_owned);
+    let field = |path: &str| object.pointer(&format!("/{}", path.replace('.', "/")))?.as_str().map(str::to_owned);
     is_here
         && terms(&labels).iter().all(|term| holds(term, &label))
         && terms(&fields).iter().all(|term| holds(term, &field))

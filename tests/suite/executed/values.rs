@@ -100,8 +100,7 @@ fn set(values: &mut Value, path: &str, value: Value) -> Result<(), String> {
     for part in path.split('.') {
         let (name, index) = match part.split_once('[') {
             Some((name, index)) => {
-                let index =
-                    index.trim_end_matches(']').parse::<usize>().map_err(|error| error.to_string())?;
+                let index = index.trim_end_matches(']').parse::<usize>().map_err(|error| error.to_string())?;
                 (name, Some(index))
             }
             None => (part, None),

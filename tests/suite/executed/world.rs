@@ -80,8 +80,7 @@ pub fn objects(memory: &Memory) -> Objects {
 impl World {
     pub fn new(scene: &Scene, folder: &Path) -> World {
         let objects = objects(&scene.memory);
-        let nodes =
-            scene.memory.nodes.iter().map(|files| (files.node.clone(), files.files.clone())).collect();
+        let nodes = scene.memory.nodes.iter().map(|files| (files.node.clone(), files.files.clone())).collect();
         std::fs::write(folder.join("ca.key"), "the key of the trust anchor\n").unwrap();
         let cli = scene.memory.cli_version.clone().unwrap_or_default();
         let begin = objects.clone();
@@ -136,8 +135,7 @@ impl World {
 
     /// The pods before the first command that were created again since.
     pub fn is_new(&self, pod: &Value) -> bool {
-        let Some((namespace, name)) =
-            pod["metadata"]["namespace"].as_str().zip(pod["metadata"]["name"].as_str())
+        let Some((namespace, name)) = pod["metadata"]["namespace"].as_str().zip(pod["metadata"]["name"].as_str())
         else {
             return false;
         };
@@ -154,10 +152,7 @@ impl World {
         }
         self.objects.retain(|(of, (home, _)), object| {
             let owner = &object["metadata"]["ownerReferences"][0];
-            *of != Kind::Job
-                || home != namespace
-                || owner["kind"] != "CronJob"
-                || owner["name"] != name.as_str()
+            *of != Kind::Job || home != namespace || owner["kind"] != "CronJob" || owner["name"] != name.as_str()
         });
     }
 
@@ -233,9 +228,7 @@ impl World {
                 None => actions.push(Action::Delete { target, must_exist: true }),
                 Some(after) if after == before => {}
                 Some(after)
-                    if is_workload(*kind)
-                        && before["spec"]["replicas"] == 0
-                        && after["spec"]["replicas"] != 0 =>
+                    if is_workload(*kind) && before["spec"]["replicas"] == 0 && after["spec"]["replicas"] != 0 =>
                 {
                     actions.push(Action::Restart(target));
                 }
@@ -243,8 +236,7 @@ impl World {
                 Some(after) => {
                     let edit = Edit::Merge(difference(before, after));
                     actions.push(Action::Edit { target: target.clone(), edit });
-                    if after.pointer(&format!("/spec/template/metadata/annotations/{}", escaped())).is_some()
-                    {
+                    if after.pointer(&format!("/spec/template/metadata/annotations/{}", escaped())).is_some() {
                         actions.push(Action::Restart(target));
                     }
                 }
@@ -337,8 +329,7 @@ fn difference(before: &Value, after: &Value) -> Value {
 /// `stringData` is stored in `data`; the results of reading earlier data are void.
 fn stored_secret(before: Option<&Value>, secret: &mut Value) {
     use base64::Engine as _;
-    if let Some(Value::Object(texts)) = secret.as_object_mut().and_then(|secret| secret.remove("stringData"))
-    {
+    if let Some(Value::Object(texts)) = secret.as_object_mut().and_then(|secret| secret.remove("stringData")) {
         for (name, text) in texts {
             let encoded = base64::engine::general_purpose::STANDARD.encode(text.as_str().unwrap_or_default());
             secret["data"][name] = json!(encoded);

@@ -171,8 +171,7 @@ async fn certificates_are_checked_and_the_fault_is_named() {
         params.not_after = rcgen::date_time_ymd(2021, 1, 1);
     })
     .await;
-    let (cause, _) =
-        printed_error(&failure(&Kubeconfig::with_cluster(&trusting(&old, &own), &user), |_| {}).await);
+    let (cause, _) = printed_error(&failure(&Kubeconfig::with_cluster(&trusting(&old, &own), &user), |_| {}).await);
     assert!(cause.ends_with("is not trusted: it has expired"), "{cause}");
 }
 
@@ -197,10 +196,7 @@ async fn tls_where_there_is_none_is_told() {
     let server = Server::start(|_| version()).await;
     let url = format!("https://{}", server.address);
     let error = failure(&Kubeconfig::new(&url, &json!({ "token": CANARY })), |_| {}).await;
-    assert_eq!(
-        printed_error(&error).0,
-        format!("TLS connection to {url} failed: the server does not use TLS")
-    );
+    assert_eq!(printed_error(&error).0, format!("TLS connection to {url} failed: the server does not use TLS"));
 }
 
 /// Two contexts for two servers, and one for a cluster that does not exist.
@@ -277,8 +273,7 @@ async fn a_kubeconfig_that_makes_no_sense_is_not_quoted() {
     assert!(cause.contains("not a valid kubeconfig"), "{cause}");
     let (cause, _) = printed_error(&failure(&Kubeconfig::parse("{}"), |_| {}).await);
     assert_eq!(cause, "the kubeconfig has no current context");
-    let error =
-        failure(&Kubeconfig::parse("{}"), |c| c.kubeconfig = Some("/nonexistent/config".into())).await;
+    let error = failure(&Kubeconfig::parse("{}"), |c| c.kubeconfig = Some("/nonexistent/config".into())).await;
     assert_eq!(printed_error(&error).0, "the kubeconfig /nonexistent/config does not exist");
     let cluster = |cluster| Kubeconfig::with_cluster(&cluster, &json!({ "token": CANARY }));
     for (cluster, wanted) in [

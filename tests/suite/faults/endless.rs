@@ -174,10 +174,9 @@ async fn refusals_are_answers_and_give_nothing_up() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn long_pause_that_a_server_asks_for_is_cut() {
-    let server = Server::start(|_| {
-        Reply::status(429, "TooManyRequests", "too many requests").header("retry-after", "3600")
-    })
-    .await;
+    let server =
+        Server::start(|_| Reply::status(429, "TooManyRequests", "too many requests").header("retry-after", "3600"))
+            .await;
     let live = live(&server).await;
     let begun = Instant::now();
     let (fetched, _) = pods(&live).await;
@@ -196,16 +195,13 @@ async fn refusing_proxy_is_named_instead_of_the_cluster() {
     let error = Live::connect(kubeconfig.connect()).await.err().unwrap();
     assert_eq!(
         error.to_string(),
-        format!(
-            "the proxy {proxy} does not connect to https://api.example.org:6443: the connection was refused"
-        )
+        format!("the proxy {proxy} does not connect to https://api.example.org:6443: the connection was refused")
     );
     assert!(matches!(error, ConnectError::Proxy { .. }));
     assert!(error.next_step().contains("NO_PROXY"), "{}", error.next_step());
 
     let refusing = Server::raw(None, |_| Reply::text(403, "text/plain", "no")).await;
-    let cluster =
-        serde_json::json!({ "server": "https://api.example.org:6443", "proxy-url": refusing.url() });
+    let cluster = serde_json::json!({ "server": "https://api.example.org:6443", "proxy-url": refusing.url() });
     let kubeconfig = Kubeconfig::with_cluster(&cluster, &serde_json::json!({}));
     let error = Live::connect(kubeconfig.connect()).await.err().unwrap();
     assert!(matches!(error, ConnectError::Proxy { .. }), "{error}");
@@ -281,8 +277,7 @@ async fn another_object_than_the_requested_one_is_a_gap() {
     });
     let server = Server::start(move |_| Reply::json(&other)).await;
     let live = live(&server).await;
-    for (kind, name) in [(Kind::ConfigMap, "linkerd-config"), (Kind::Secret, "linkerd-identity-trust-roots")]
-    {
+    for (kind, name) in [(Kind::ConfigMap, "linkerd-config"), (Kind::Secret, "linkerd-identity-trust-roots")] {
         let item = Item::Named { kind, scope: Scope::ControlPlane, name: name.to_owned() };
         let request = Request { item, namespace: Some("linkerd".to_owned()) };
         let (fetched, taken) = fetch(&live, request).await;

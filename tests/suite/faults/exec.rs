@@ -22,8 +22,7 @@ fn user(folder: &Path, script: &str, change: impl FnOnce(&mut Value)) -> Value {
 }
 
 fn credential(status: &Value) -> String {
-    json!({ "kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": status })
-        .to_string()
+    json!({ "kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": status }).to_string()
 }
 
 fn prints(text: &str) -> String {
@@ -52,8 +51,7 @@ async fn a_plugin_runs_once_and_its_token_is_used() {
     let asked = server.everything_asked();
     assert_eq!(asked.len(), 2);
     assert!(asked.iter().all(|asked| asked.header("authorization") == format!("Bearer {CANARY}")));
-    let info: Value =
-        serde_json::from_str(&std::fs::read_to_string(folder.path().join("info")).unwrap()).unwrap();
+    let info: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("info")).unwrap()).unwrap();
     assert_eq!(
         info,
         json!({
@@ -65,9 +63,8 @@ async fn a_plugin_runs_once_and_its_token_is_used() {
 
 #[tokio::test]
 async fn yaml_is_an_answer_too() {
-    let answer = format!(
-        "kind: ExecCredential\napiVersion: client.authentication.k8s.io/v1\nstatus:\n  token: {CANARY}\n"
-    );
+    let answer =
+        format!("kind: ExecCredential\napiVersion: client.authentication.k8s.io/v1\nstatus:\n  token: {CANARY}\n");
     assert!(connect(&prints(&answer), |_| {}).await.is_ok());
 }
 
@@ -108,10 +105,7 @@ async fn a_plugin_that_is_not_installed_comes_with_the_kubeconfigs_advice() {
     .err()
     .unwrap();
     let (cause, next) = printed_error(&error);
-    assert_eq!(
-        cause,
-        "the credential plugin \"kubectl-no-such-plugin\" that the kubeconfig names is not installed"
-    );
+    assert_eq!(cause, "the credential plugin \"kubectl-no-such-plugin\" that the kubeconfig names is not installed");
     assert_eq!(next, "install it: install it from https://example.org/plugin");
 }
 
@@ -148,10 +142,8 @@ async fn credentials_of_yesterday_are_not_even_tried() {
 
 #[tokio::test]
 async fn a_plugin_that_insists_on_a_terminal_is_not_started_without_one() {
-    let error = connect("touch \"$FOLDER/started\"", |exec| exec["interactiveMode"] = "Always".into())
-        .await
-        .err()
-        .unwrap();
+    let error =
+        connect("touch \"$FOLDER/started\"", |exec| exec["interactiveMode"] = "Always".into()).await.err().unwrap();
     assert_eq!(printed_error(&error).0, "the credential plugin \"sh\" needs a terminal, but there is none");
     let answer = credential(&json!({ "token": CANARY }));
     assert!(connect(&prints(&answer), |exec| exec["interactiveMode"] = "IfAvailable".into()).await.is_ok());
@@ -174,9 +166,6 @@ async fn a_plugin_whose_credentials_are_refused_is_named() {
     let user = user(folder.path(), &prints(&credential(&json!({ "token": CANARY }))), |_| {});
     let error = Live::connect(Kubeconfig::new(&server.url(), &user).connect()).await.err().unwrap();
     let (cause, next) = printed_error(&error);
-    assert_eq!(
-        cause,
-        format!("{} rejects the credentials of user \"u\" (HTTP 401: Unauthorized)", server.url())
-    );
+    assert_eq!(cause, format!("{} rejects the credentials of user \"u\" (HTTP 401: Unauthorized)", server.url()));
     assert_eq!(next, "log in again (sh returned credentials that this cluster rejects)");
 }

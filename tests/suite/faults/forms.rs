@@ -94,14 +94,13 @@ async fn a_server_that_knows_only_json_is_understood() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_breaks_off_is_asked_for_again_and_each_pod_counts_once() {
     let tries = AtomicUsize::new(0);
-    let server =
-        Server::start(move |asked| match (asked.query("continue"), tries.fetch_add(1, Ordering::SeqCst)) {
-            (None, 0) => plain(0, 500, "next").reset_after(5_000),
-            (None, _) => plain(0, 500, "next"),
-            (Some(_), 0..=3) => plain(500, 620, "").reset_after(1_000),
-            (Some(_), _) => plain(500, 620, ""),
-        })
-        .await;
+    let server = Server::start(move |asked| match (asked.query("continue"), tries.fetch_add(1, Ordering::SeqCst)) {
+        (None, 0) => plain(0, 500, "next").reset_after(5_000),
+        (None, _) => plain(0, 500, "next"),
+        (Some(_), 0..=3) => plain(500, 620, "").reset_after(1_000),
+        (Some(_), _) => plain(500, 620, ""),
+    })
+    .await;
     assert_eq!(collected(&server).await, (Fetched::Complete, sorted(0, 620)));
 }
 
@@ -144,30 +143,24 @@ async fn what_is_no_list_of_pods_is_never_an_empty_one() {
 #[tokio::test]
 async fn a_token_that_expires_begins_the_list_again() {
     let tries = AtomicUsize::new(0);
-    let server =
-        Server::start(move |asked| match (asked.query("continue"), tries.fetch_add(1, Ordering::SeqCst)) {
-            (None, _) => plain(0, 500, "next"),
-            (Some(_), 0..=1) => Reply::status(410, "Expired", "too old"),
-            (Some(_), _) => plain(500, 620, ""),
-        })
-        .await;
+    let server = Server::start(move |asked| match (asked.query("continue"), tries.fetch_add(1, Ordering::SeqCst)) {
+        (None, _) => plain(0, 500, "next"),
+        (Some(_), 0..=1) => Reply::status(410, "Expired", "too old"),
+        (Some(_), _) => plain(500, 620, ""),
+    })
+    .await;
     assert_eq!(collected(&server).await, (Fetched::Complete, sorted(0, 620)));
 }
 
 #[tokio::test]
 async fn a_refusal_in_protobuf_is_told_in_the_servers_words() {
-    let message = "pods is forbidden: User \"eve\" cannot list resource \"pods\" in API group \"\" at the cluster scope";
+    let message =
+        "pods is forbidden: User \"eve\" cannot list resource \"pods\" in API group \"\" at the cluster scope";
     let server = Server::start(move |_| {
         let kind = [field(1, b"v1"), field(2, b"Status")].concat();
-        let status = [
-            field(1, b""),
-            field(2, b"Failure"),
-            field(3, message.as_bytes()),
-            field(4, b"Forbidden"),
-            field(5, b""),
-        ];
-        let body =
-            [b"k8s\0".to_vec(), field(1, &kind), field(2, &status.concat()), field(3, b""), field(4, b"")];
+        let status =
+            [field(1, b""), field(2, b"Failure"), field(3, message.as_bytes()), field(4, b"Forbidden"), field(5, b"")];
+        let body = [b"k8s\0".to_vec(), field(1, &kind), field(2, &status.concat()), field(3, b""), field(4, b"")];
         Reply::bytes("application/vnd.kubernetes.protobuf", body.concat()).with_status(403)
     })
     .await;

@@ -101,7 +101,8 @@ async fn the_next_page_is_on_its_way_while_this_one_is_taken_in_and_no_third() {
 
 #[tokio::test]
 async fn forbidden_is_denied_in_the_servers_words_and_not_asked_again() {
-    let message = "pods is forbidden: User \"eve\" cannot list resource \"pods\" in API group \"\" at the cluster scope";
+    let message =
+        "pods is forbidden: User \"eve\" cannot list resource \"pods\" in API group \"\" at the cluster scope";
     let server = Server::start(move |_| Reply::status(403, "Forbidden", message)).await;
     let live = live(&server).await;
     let (fetched, _) = pods(&live).await;
@@ -310,10 +311,7 @@ async fn pages_of_proxies_are_no_lists() {
         other => panic!("{other:?}"),
     };
     assert_eq!(reason(Kind::Pod).await, "the response is an HTML page, possibly the login page of a proxy");
-    assert_eq!(
-        reason(Kind::Event).await,
-        "HTTP 302: redirected to https://sso.example.org; a proxy requires a login"
-    );
+    assert_eq!(reason(Kind::Event).await, "HTTP 302: redirected to https://sso.example.org; a proxy requires a login");
     assert_eq!(reason(Kind::Service).await, "HTTP 502 Bad Gateway");
     assert_eq!(reason(Kind::Node).await, "the API server rejects the credentials (HTTP 401)");
 }
@@ -338,8 +336,7 @@ async fn what_the_deadline_cuts_off_is_timed_out_and_the_rest_is_there() {
     let live = live(&server).await.with_deadline(Instant::now() + Duration::from_secs(2));
     let items = [Kind::Pod, Kind::Namespace, Kind::Event].map(Item::List);
     let begun = Instant::now();
-    let collected =
-        collect(&live, &BTreeSet::from(items.clone()), &Options::default(), None, &Unobserved).await;
+    let collected = collect(&live, &BTreeSet::from(items.clone()), &Options::default(), None, &Unobserved).await;
     assert!(begun.elapsed() < Duration::from_secs(15));
     let fetched = items.map(|item| {
         let (_, answer) = collected.cluster.answers().find(|(held, _)| **held == item).unwrap();

@@ -35,9 +35,7 @@ fn sent_object(asked: &ReceivedRequest) -> Value {
 }
 
 fn list(items: &[Value]) -> Reply {
-    Reply::json(
-        &json!({"apiVersion": "openreports.io/v1alpha1", "kind": "ReportList", "metadata": {}, "items": items}),
-    )
+    Reply::json(&json!({"apiVersion": "openreports.io/v1alpha1", "kind": "ReportList", "metadata": {}, "items": items}))
 }
 
 fn is_list(asked: &ReceivedRequest) -> bool {
@@ -201,11 +199,7 @@ async fn success_without_the_stored_report_is_an_error() {
     type Answer = fn(&ReceivedRequest) -> Reply;
     let cases: [(Answer, &str, &str); 4] = [
         (|_| Reply::json(&json!({})).with_status(201), other, other),
-        (
-            |_| Reply::text(201, "text/html", "<html>ok</html>"),
-            "the response is not JSON",
-            "the response is not JSON",
-        ),
+        (|_| Reply::text(201, "text/html", "<html>ok</html>"), "the response is not JSON", "the response is not JSON"),
         (|_| Reply::json(&report("kube-system")).with_status(201), other, other),
         (
             |asked| {
@@ -219,10 +213,8 @@ async fn success_without_the_stored_report_is_an_error() {
     ];
     for (answer, why, of_event) in cases {
         let (written, other, errors) = errors_of(&[], answer).await;
-        let mut wanted = vec![
-            format!("create ClusterReport meshdoctor: {why}"),
-            format!("create Report a/meshdoctor: {why}"),
-        ];
+        let mut wanted =
+            vec![format!("create ClusterReport meshdoctor: {why}"), format!("create Report a/meshdoctor: {why}")];
         wanted.extend((!of_event.is_empty()).then(|| format!("create an event in a: {of_event}")));
         assert_eq!((written, errors), (0, wanted));
         assert_eq!(other, usize::from(of_event.is_empty()));
@@ -249,13 +241,12 @@ async fn denial_of_a_quota_is_not_one_of_rights() {
         (webhook, |error| matches!(error, PublishError::Refused { .. })),
         (rights, |error| matches!(error, PublishError::Denied { .. })),
     ] {
-        let server =
-            Server::start(
-                move |asked| {
-                    if is_list(asked) { list(&[]) } else { Reply::status(403, "Forbidden", message) }
-                },
-            )
-            .await;
+        let server = Server::start(
+            move |asked| {
+                if is_list(asked) { list(&[]) } else { Reply::status(403, "Forbidden", message) }
+            },
+        )
+        .await;
         let live = live(&server).await;
         let standing = live.published().await.unwrap();
         let done = live.publish(&standing, &wanted(&["a"])).await;

@@ -67,8 +67,7 @@ async fn certificates_of_running_proxies_are_compared() {
         assert_eq!(ran.outcomes(&[id])[0].1, Outcome::Findings, "{id}: {:#?}", ran.document.coverage);
     }
     let found = format!("{:?}", ran.document.findings);
-    for part in ["TLS of the proxy, Pod shop/web-5d9f8c7b66-kd82n", "environment of the proxy, Pod linkerd/"]
-    {
+    for part in ["TLS of the proxy, Pod shop/web-5d9f8c7b66-kd82n", "environment of the proxy, Pod linkerd/"] {
         assert!(found.contains(part), "{part}: {found}");
     }
 }

@@ -112,8 +112,7 @@ async fn serve(stream: TcpStream, cluster: Arc<Cluster>, log: Arc<Mutex<Vec<Stri
         if let Some(pod) = path.strip_suffix("/portforward") {
             let pod = pod.rsplit('/').next()?;
             let port = query.split('&').find_map(|pair| pair.strip_prefix("ports="))?.parse().ok()?;
-            let of =
-                |((start, of), _): &(&(String, u16), &Says)| pod.starts_with(start.as_str()) && *of == port;
+            let of = |((start, of), _): &(&(String, u16), &Says)| pod.starts_with(start.as_str()) && *of == port;
             let refused = Says::Refuses(404, "no such program is played");
             let says = cluster.programs.iter().find(of).map_or(&refused, |(_, says)| says);
             return play(stream.into_inner(), &head, port, says).await;
@@ -150,10 +149,7 @@ fn log_of(logs: Option<&BTreeMap<String, String>>, pod: &str, query: &str) -> St
     assert_eq!(pairs["timestamps"], "true");
     let before = if pairs.contains_key("previous") { "previous/" } else { "" };
     let Some(logs) = logs else {
-        return http(
-            403,
-            &failure(403, "pods \"x\" is forbidden: cannot get resource \"pods/log\"").to_string(),
-        );
+        return http(403, &failure(403, "pods \"x\" is forbidden: cannot get resource \"pods/log\"").to_string());
     };
     match logs.get(&format!("{before}{pod}/{}", pairs["container"])) {
         Some(text) => http(200, text).replacen("application/json", "text/plain", 1),
@@ -172,10 +168,7 @@ fn reviewed(denied: &[&str], question: &[u8]) -> Option<Value> {
 
 /// An answer in HTTP.
 pub fn http(status: u16, body: &str) -> String {
-    format!(
-        "HTTP/1.1 {status} Said\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
+    format!("HTTP/1.1 {status} Said\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
 /// The answer of an API server to a rejected request.

@@ -34,8 +34,7 @@ const READ: [&str; 3] = ["--proxies=10s", "--request-timeout", "3s"];
 const FIRST: &str = "linkerd-destination-7c9d5f6b48-q2w8z";
 const SECOND: &str = "linkerd-destination-7c9d5f6b48-r7x2n";
 /// The Service's pods and their addresses.
-const PODS: [(&str, [u8; 4]); 2] =
-    [("web-5d9f8c7b66-4xq7p", [10, 42, 1, 7]), ("web-5d9f8c7b66-kd82n", [10, 42, 2, 8])];
+const PODS: [(&str, [u8; 4]); 2] = [("web-5d9f8c7b66-4xq7p", [10, 42, 1, 7]), ("web-5d9f8c7b66-kd82n", [10, 42, 2, 8])];
 const GONE: (&str, [u8; 4]) = ("web-5d9f8c7b66-gone1", [10, 42, 1, 9]);
 
 /// What a replica sends about every Service; then the stream stays open.
@@ -73,15 +72,10 @@ impl Destination for Play {
         }))
     }
 
-    async fn get_profile(
-        &self,
-        _: Request<GetDestination>,
-    ) -> Result<Response<Self::GetProfileStream>, Status> {
+    async fn get_profile(&self, _: Request<GetDestination>) -> Result<Response<Self::GetProfileStream>, Status> {
         let Play::WithProfile(_, profile) = self else { return Err(Status::unimplemented("not played")) };
         let open = futures::stream::pending();
-        Ok(Response::new(Box::pin(
-            futures::stream::iter([Ok(DestinationProfile::clone(profile))]).chain(open),
-        )))
+        Ok(Response::new(Box::pin(futures::stream::iter([Ok(DestinationProfile::clone(profile))]).chain(open))))
     }
 }
 
@@ -258,12 +252,7 @@ async fn unusable_answers_of_replicas_are_gaps() {
     futures::stream::iter(plays)
         .for_each_concurrent(4, |(says, reason)| async move {
             let (ran, _) = ran(replica(current()).await, says, &[]).await;
-            assert_eq!(
-                ran.outcomes(&[OUTDATED])[0].1,
-                Outcome::NotChecked,
-                "{reason}: {:#?}",
-                ran.document.coverage
-            );
+            assert_eq!(ran.outcomes(&[OUTDATED])[0].1, Outcome::NotChecked, "{reason}: {:#?}", ran.document.coverage);
             let gaps: Vec<String> = ran.gaps(OUTDATED);
             let is_it = |gap: &String| gap.contains(SECOND) && gap.contains(reason);
             assert!(gaps.iter().any(is_it), "{reason}: {gaps:?}");

@@ -35,7 +35,8 @@ fn troubled() -> Cluster {
         "2026-01-15T11:59:00.5Z time=\"2026-01-15T11:59:00Z\" level=error msg=\"could not process CSR because of CA cert validation failure: x509: certificate has expired - bearer {}\"\n",
         canary::token()
     );
-    let waiting = "2026-01-15T11:59:30.1Z [ 9.0s] ERROR identity: certify: Failed to obtain identity error=status: Unknown\n";
+    let waiting =
+        "2026-01-15T11:59:30.1Z [ 9.0s] ERROR identity: certify: Failed to obtain identity error=status: Unknown\n";
     let before = "2026-01-15T11:40:30.1Z [ 9.0s] ERROR linkerd_app::env: Could not read LINKERD2_PROXY_IDENTITY_TOKEN_FILE: no such file\n";
     let logs = BTreeMap::from([
         ("linkerd-identity-6d8f7b5c94-v7k4m/identity".to_owned(), format!("{noise}{refused}{noise}")),
@@ -59,11 +60,9 @@ async fn logs_are_read_where_they_are_asked_for_and_only_known_lines_are_kept() 
         .map(|finding| format!("{finding:?}"))
         .collect();
     let all = said.join("\n");
-    for part in [
-        "could not process CSR",
-        "Failed to obtain identity",
-        "Could not read LINKERD2_PROXY_IDENTITY_TOKEN_FILE",
-    ] {
+    for part in
+        ["could not process CSR", "Failed to obtain identity", "Could not read LINKERD2_PROXY_IDENTITY_TOKEN_FILE"]
+    {
         assert!(all.contains(part), "{part}: {all}");
     }
     let asked = server.requested_paths();

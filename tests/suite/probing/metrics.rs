@@ -35,8 +35,7 @@ fn gzipped(body: &str) -> Says {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packed.write_all(body.as_bytes()).unwrap();
     let packed = packed.finish().unwrap();
-    let head =
-        format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", packed.len());
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", packed.len());
     Says::Bytes([head.into_bytes(), packed].concat())
 }
 
@@ -177,11 +176,7 @@ async fn each_failed_read_has_its_own_reason() {
         let gap: Vec<String> = gap.map(|gap| format!("{gap:?}")).filter(|gap| gap.contains(pod)).collect();
         gap.join("\n")
     };
-    assert!(
-        of("linkerd-identity").contains("response to /metrics is an error"),
-        "{}",
-        of("linkerd-identity")
-    );
+    assert!(of("linkerd-identity").contains("response to /metrics is an error"), "{}", of("linkerd-identity"));
     assert!(!of("kd82n").is_empty() && !of("kd82n").contains("is an error"), "{}", of("kd82n"));
 }
 
@@ -226,8 +221,7 @@ async fn without_the_flag_no_port_is_forwarded() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sync_samples_proxies_of_the_selected_namespace_only() {
-    let says =
-        in_turn(Says::http(200, &metrics(1_768_478_280, 4)), Says::http(200, &metrics(1_768_478_310, 4)));
+    let says = in_turn(Says::http(200, &metrics(1_768_478_280, 4)), Says::http(200, &metrics(1_768_478_310, 4)));
     let server = started(&says).await;
     let folder = tempfile::tempdir().unwrap();
     let config = super::kubeconfig(folder.path(), &server).display().to_string();
@@ -240,15 +234,11 @@ async fn sync_samples_proxies_of_the_selected_namespace_only() {
     assert_eq!(states(&document).get("\"shop\""), Some(&"\"valid\"".to_owned()), "{document:#}");
     // The clients of the control plane are not in these metrics.
     assert_eq!(status, 4, "{document:#}");
-    assert!(
-        server.requested_paths().iter().any(|path| path.contains("portforward") && path.contains("/shop/"))
-    );
+    assert!(server.requested_paths().iter().any(|path| path.contains("portforward") && path.contains("/shop/")));
     let other = started(&says).await;
     let config = super::kubeconfig(folder.path(), &other).display().to_string();
     let words = [&words[..2], &[&config], &words[3..], &["-n", "linkerd"]].concat();
     let (document, _) = run(&words).await;
     assert!(states(&document).keys().all(|namespace| namespace == "\"linkerd\""), "{document:#}");
-    assert!(
-        !other.requested_paths().iter().any(|path| path.contains("portforward") && path.contains("/shop/"))
-    );
+    assert!(!other.requested_paths().iter().any(|path| path.contains("portforward") && path.contains("/shop/")));
 }

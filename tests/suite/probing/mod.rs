@@ -53,15 +53,13 @@ impl Ran {
 
     /// The gaps of a check, in full.
     fn gaps(&self, id: &str) -> Vec<String> {
-        let gaps =
-            self.document.coverage.gaps.iter().filter(|gap| gap.checks.iter().any(|check| check == id));
+        let gaps = self.document.coverage.gaps.iter().filter(|gap| gap.checks.iter().any(|check| check == id));
         gaps.map(|gap| format!("{gap:?}")).collect()
     }
 
     /// The reason for missing evidence of programs, as the report states it.
     fn reasons(&self, id: &str) -> Vec<String> {
-        let gaps =
-            self.document.coverage.gaps.iter().filter(|gap| gap.checks.iter().any(|check| check == id));
+        let gaps = self.document.coverage.gaps.iter().filter(|gap| gap.checks.iter().any(|check| check == id));
         gaps.map(|gap| gap.message.clone()).collect()
     }
 }
@@ -93,15 +91,13 @@ async fn twice(server: &Server, secrets: &[String], words: &[&str]) -> Ran {
     let bundle = folder.path().join("saved");
     let [config, saved] = [&kubeconfig, &bundle].map(|path| path.to_str().unwrap().to_owned());
     let target = format!("{saved}/");
-    let live =
-        ["check", "--kubeconfig", &config, "--linkerd-cli", "edge-25.4.4", "--at", AT, "--save", &target];
+    let live = ["check", "--kubeconfig", &config, "--linkerd-cli", "edge-25.4.4", "--at", AT, "--save", &target];
     // The played linked cluster is on this machine, to which no link of a cluster may lead.
     let skip = ["--skip", "link-credentials-unusable"];
     let began = Instant::now();
     let (live, status) = run(&[&live[..], &skip, &["-v", "-o", "json"], words].concat()).await;
     let took = began.elapsed();
-    let (again, status_again) =
-        run(&[&["check", "--bundle", &saved, "-v", "-o", "json"], &skip[..]].concat()).await;
+    let (again, status_again) = run(&[&["check", "--bundle", &saved, "-v", "-o", "json"], &skip[..]].concat()).await;
     for part in ["verdict", "coverage", "checks", "findings", "causes"] {
         assert_eq!(live[part], again[part], "{words:?}: {part}, live and from the bundle");
     }
@@ -121,8 +117,7 @@ async fn run(words: &[&str]) -> (Value, i32) {
         assert!(!text.contains(LINKED_TOKEN), "{text}");
         assert!(!text.contains("panicked"), "{text}");
     }
-    let document =
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{words:?}: {e}\n{said}"));
+    let document = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{words:?}: {e}\n{said}"));
     (document, output.status.code().unwrap())
 }
 
@@ -152,8 +147,7 @@ fn clean(bundle: &Path, secrets: &[String]) {
 async fn what_programs_say_is_judged_alike_live_and_from_the_bundle() {
     let (server, keys) = World::well().start(&linked(None).await).await;
     let ran = twice(&server, &keys, &PROBE).await;
-    let loud: Vec<_> =
-        ran.document.findings.iter().filter(|finding| finding.severity >= Severity::Warning).collect();
+    let loud: Vec<_> = ran.document.findings.iter().filter(|finding| finding.severity >= Severity::Warning).collect();
     assert!(loud.is_empty(), "{loud:#?}");
     assert_eq!(ran.outcomes(&ASKING), all(Outcome::Pass), "{:#?}", ran.document.coverage);
 
@@ -163,11 +157,7 @@ async fn what_programs_say_is_judged_alike_live_and_from_the_bundle() {
     let world = World::well()
         .answering("linkerd-proxy-injector", 8443, Says::Tls(other))
         .answering("metrics-api", 9995, Says::http(500, &token))
-        .answering(
-            "controller-east",
-            9999,
-            Says::http(200, "# TYPE\ngateway_alive{target_cluster_name=\"east\"} 0\n"),
-        )
+        .answering("controller-east", 9999, Says::http(200, "# TYPE\ngateway_alive{target_cluster_name=\"east\"} 0\n"))
         .answering("prometheus", 9090, Says::http(200, r#"{"status":"success","data":{"result":[]}}"#));
     let (server, keys) = world.start(&linked(Some(&anchors)).await).await;
     let ran = twice(&server, &keys, &PROBE).await;
@@ -200,13 +190,8 @@ async fn without_the_flag_nobody_is_asked_and_the_flag_is_named() {
     assert!(!server.requested_paths().iter().any(|path| path.contains("portforward")));
     assert_eq!(other.requested_paths(), Vec::<String>::new());
     for id in ASKING {
-        let gaps: Vec<_> = ran
-            .document
-            .coverage
-            .gaps
-            .iter()
-            .filter(|gap| gap.checks.iter().any(|check| check == id))
-            .collect();
+        let gaps: Vec<_> =
+            ran.document.coverage.gaps.iter().filter(|gap| gap.checks.iter().any(|check| check == id)).collect();
         assert!(!gaps.is_empty(), "{id}");
         for gap in gaps {
             assert!(!gap.asked_for && gap.close.contains("--probe"), "{id}: {gap:?}");
@@ -303,8 +288,7 @@ async fn the_whole_run_ends_when_it_must() {
 async fn what_is_collected_before_an_installation_is_judged_alike_elsewhere() {
     let mut memory = Memory::default();
     for name in ["kube-system", "default"] {
-        let object =
-            json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name, "uid": name } });
+        let object = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name, "uid": name } });
         memory.add(&object).unwrap();
     }
     let denied = vec!["create secrets", "create clusterroles"];
@@ -325,9 +309,7 @@ async fn what_is_collected_before_an_installation_is_judged_alike_elsewhere() {
         }
         assert_eq!(status, elsewhere, "{moment}");
         let denied = live["findings"].as_array().unwrap().iter().filter(|finding| {
-            finding["check"]
-                .as_str()
-                .is_some_and(|id| id.starts_with("install-") && id.ends_with("-rights-missing"))
+            finding["check"].as_str().is_some_and(|id| id.starts_with("install-") && id.ends_with("-rights-missing"))
         });
         assert_eq!(denied.count() > 0, moment == "--pre", "{:#}", live["findings"]);
     }

@@ -28,8 +28,7 @@ const SCRAPED_AT: &str = "scraped_at";
 const NOW: f64 = 1_768_478_310.0;
 /// A configuration without rules that drop series.
 const KEEPS: &str = "scrape_configs:\n- job_name: linkerd-proxy\n";
-const DROPS: &str =
-    "scrape_configs:\n- job_name: linkerd-proxy\n  metric_relabel_configs: [{action: drop}]\n";
+const DROPS: &str = "scrape_configs:\n- job_name: linkerd-proxy\n  metric_relabel_configs: [{action: drop}]\n";
 
 /// The answers of the server.
 #[derive(Clone)]
@@ -116,11 +115,8 @@ fn answer(head: &str, series: &[(Value, [&'static str; 2])], warnings: &[&str], 
     let target = head.split(' ').nth(1).unwrap();
     let target = target.strip_prefix("/prometheus").unwrap_or(target);
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let params: BTreeMap<&str, String> = query
-        .split('&')
-        .filter_map(|pair| pair.split_once('='))
-        .map(|(name, value)| (name, decoded(value)))
-        .collect();
+    let params: BTreeMap<&str, String> =
+        query.split('&').filter_map(|pair| pair.split_once('=')).map(|(name, value)| (name, decoded(value))).collect();
     let number = |name: &str| params[name].parse::<f64>().unwrap();
     let data = match path {
         "/api/v1/status/config" => json!({ "yaml": config }),
@@ -174,8 +170,7 @@ fn counted(series: Vec<(Value, [&'static str; 2])>, labels: &[String]) -> Vec<Va
 
 /// The series of the names in a query.
 fn selected(query: &str, series: &[(Value, [&'static str; 2])]) -> Vec<(Value, [&'static str; 2])> {
-    let names: Vec<&str> =
-        query.split("__name__=~\"").nth(1).unwrap().split('"').next().unwrap().split('|').collect();
+    let names: Vec<&str> = query.split("__name__=~\"").nth(1).unwrap().split('"').next().unwrap().split('|').collect();
     // The times of scrapes are played by series of a name that no program exports.
     let names = if query.contains("timestamp(") { vec![SCRAPED_AT] } else { names };
     let is_named = |metric: &Value| names.iter().any(|name| metric["__name__"] == **name);
@@ -275,18 +270,12 @@ async fn growth_within_the_window_is_judged_for_all_proxies() {
     let quoted = format!("{:?}", ran.document.findings);
     assert!(quoted.contains("5 requests shed within 600 seconds"), "{quoted}");
     for pod in ["web-5d9f8c7b66-2xkfp", "web-5d9f8c7b66-7hdn4"] {
-        assert!(
-            quoted.contains(&format!("Pod shop/{pod}")) || quoted.contains("web-5d9f8c7b66"),
-            "{pod}: {quoted}"
-        );
+        assert!(quoted.contains(&format!("Pod shop/{pod}")) || quoted.contains("web-5d9f8c7b66"), "{pod}: {quoted}");
     }
     assert!(asked.len() <= 30, "{}", asked.len());
     for head in asked {
         assert!(head.starts_with("GET /prometheus/api/v1/"), "{head}");
-        assert!(
-            head.to_ascii_lowercase()
-                .contains(&format!("authorization: bearer {}", TOKEN.to_ascii_lowercase()))
-        );
+        assert!(head.to_ascii_lowercase().contains(&format!("authorization: bearer {}", TOKEN.to_ascii_lowercase())));
     }
 }
 
@@ -393,11 +382,8 @@ async fn incomplete_results_are_gaps() {
     assert_ne!(ran.status, 0);
 
     // A server that drops series may have dropped the errors.
-    let without: Vec<_> = series
-        .iter()
-        .filter(|(metric, _)| metric["__name__"] != "inbound_http_errors_total")
-        .cloned()
-        .collect();
+    let without: Vec<_> =
+        series.iter().filter(|(metric, _)| metric["__name__"] != "inbound_http_errors_total").cloned().collect();
     let Outcomes { ran, .. } = checked(running(), Answers::Series(without.clone(), Vec::new(), DROPS)).await;
     assert_ne!(ran.outcomes(&[SHED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
     assert!(gaps(&ran, SHED).contains("inbound_http_errors_total"), "{:?}", gaps(&ran, SHED));
@@ -420,16 +406,14 @@ async fn incomplete_results_are_gaps() {
     assert_ne!(ran.outcomes(&[SHED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
 
     // One pod is missing in Prometheus.
-    let others: Vec<_> =
-        series.iter().filter(|(metric, _)| metric["instance"] != "10.42.9.1:4191").cloned().collect();
+    let others: Vec<_> = series.iter().filter(|(metric, _)| metric["instance"] != "10.42.9.1:4191").cloned().collect();
     let Outcomes { ran, .. } = checked(running(), Answers::Series(others, Vec::new(), KEEPS)).await;
     assert!(gaps(&ran, EXPIRED).contains("in Prometheus"), "{:?}", ran.reasons(EXPIRED));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unusable_servers_are_named_and_never_a_pass() {
-    let elsewhere =
-        json!({ "__name__": "process_start_time_seconds", "namespace": "shop", "pod": "other-1" });
+    let elsewhere = json!({ "__name__": "process_start_time_seconds", "namespace": "shop", "pod": "other-1" });
     let bad = |status: u16, body: &str| Answers::Always(http(status, body));
     let error = r#"{"status":"error","errorType":"execution","error":"query timed out"}"#;
     for (answers, reason) in [
@@ -446,10 +430,7 @@ async fn unusable_servers_are_named_and_never_a_pass() {
         (bad(404, "404 page not found"), "check the path of the URL"),
         (bad(422, error), "HTTP 422"),
         (Answers::Series(Vec::new(), Vec::new(), KEEPS), "no metrics of pods of this cluster"),
-        (
-            Answers::Series(vec![(elsewhere, ["1", "1"])], Vec::new(), KEEPS),
-            "no metrics of pods of this cluster",
-        ),
+        (Answers::Series(vec![(elsewhere, ["1", "1"])], Vec::new(), KEEPS), "no metrics of pods of this cluster"),
     ] {
         let Outcomes { ran, url, .. } = checked(running(), answers).await;
         for (id, outcome) in ran.outcomes(&[SHED, EXPIRED]) {

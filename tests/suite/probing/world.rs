@@ -51,9 +51,9 @@ impl World {
             programs.insert((pods.to_owned(), port), Says::Tls(config));
             keys.push(key.lines().nth(1).unwrap().to_owned());
         }
-        let meshed = mesh.objects[&Kind::Pod].iter().map(
-            |held| json!({ "metric": { "namespace": held.namespace, "pod": held.name }, "value": [1, "2"] }),
-        );
+        let meshed = mesh.objects[&Kind::Pod]
+            .iter()
+            .map(|held| json!({ "metric": { "namespace": held.namespace, "pod": held.name }, "value": [1, "2"] }));
         let series = json!({ "status": "success", "data": { "result": meshed.collect::<Vec<_>>() } });
         let metrics = "# TYPE gateway_alive gauge\ngateway_alive{target_cluster_name=\"east\"} 1\n";
         for (pod, program, says) in [
@@ -103,8 +103,7 @@ impl World {
 /// A linked cluster with these anchors, or those of the simulated mesh.
 pub(super) async fn linked(anchors: Option<&str>) -> Server {
     let roots = mesh();
-    let roots =
-        roots.objects[&Kind::ConfigMap].iter().find(|held| held.name == "linkerd-identity-trust-roots");
+    let roots = roots.objects[&Kind::ConfigMap].iter().find(|held| held.name == "linkerd-identity-trust-roots");
     let roots: Value = serde_json::from_slice(&roots.unwrap().json).unwrap();
     let anchors = anchors.or(roots["data"]["ca-bundle.crt"].as_str()).unwrap();
     let mut memory = Memory::default();

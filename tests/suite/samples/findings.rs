@@ -29,12 +29,8 @@ pub(super) fn file(node: &str, file: &str, line: u32, path: &str, said: &str) ->
 }
 
 pub(super) fn event(object: &str, reason: &str, count: u32, last: &str, said: &str) -> Evidence {
-    let place = Place::Event {
-        object: object.to_owned(),
-        reason: reason.to_owned(),
-        count,
-        last: Some(last.parse().unwrap()),
-    };
+    let place =
+        Place::Event { object: object.to_owned(), reason: reason.to_owned(), count, last: Some(last.parse().unwrap()) };
     Evidence { place, said: said.to_owned() }
 }
 
@@ -84,8 +80,7 @@ pub(super) fn token_revoked() -> Vec<Finding> {
 }
 
 pub(super) fn unauthorized() -> Vec<Finding> {
-    let apps =
-        [("shop", "web", 6), ("shop", "checkout", 4), ("pay", "ledger", 4), ("pay", "fx-rates-importer", 3)];
+    let apps = [("shop", "web", 6), ("shop", "checkout", 4), ("pay", "ledger", 4), ("pay", "fx-rates-importer", 3)];
     apps.iter()
         .enumerate()
         .map(|(at, (namespace, name, pods))| {
@@ -128,10 +123,7 @@ pub(super) fn deadlock() -> Vec<Finding> {
             "2026-01-15T11:59:01Z",
             "plugin type=\"linkerd-cni\" name=\"linkerd-cni\" failed (add): Unauthorized",
         ))
-        .remedy(
-            Remedy::verified_by(Line::shell("kubectl -n linkerd-cni get pods"))
-                .note("Repair the entry first"),
-        )
+        .remedy(Remedy::verified_by(Line::shell("kubectl -n linkerd-cni get pods")).note("Repair the entry first"))
         .tie(Tie::Node(NODES[0].to_owned()))
         .tie(Tie::Node(NODES[2].to_owned())),
     ]
@@ -181,11 +173,7 @@ pub(super) fn warnings() -> Vec<Finding> {
     )
     .likely();
     for n in 0..11 {
-        half = half.evidence(Evidence::field(
-            format!("Pod data/kafka-{n}"),
-            "spec.containers",
-            "kafka, exporter",
-        ));
+        half = half.evidence(Evidence::field(format!("Pod data/kafka-{n}"), "spec.containers", "kafka, exporter"));
     }
     let half = half.remedy(Remedy::verified_by(Line::shell("meshdoctor check --only injection")).command(
         "Restart the workload, so that the injector sees its pods",
@@ -212,10 +200,10 @@ pub(super) fn infos() -> Vec<Finding> {
         "webhooks[0].failurePolicy",
         "Ignore",
     ))
-    .remedy(Remedy::verified_by(Line::shell("meshdoctor check --only injection")).step(
-        StepKind::ChartValue,
-        "Set webhookFailurePolicy to Fail, after high availability is on",
-    ));
+    .remedy(
+        Remedy::verified_by(Line::shell("meshdoctor check --only injection"))
+            .step(StepKind::ChartValue, "Set webhookFailurePolicy to Fail, after high availability is on"),
+    );
     let behind = finding(
         "data-plane-skew",
         Severity::Info,
@@ -227,8 +215,6 @@ pub(super) fn infos() -> Vec<Finding> {
         "spec.containers[linkerd-proxy].image",
         "cr.l5d.io/linkerd/proxy:2.16.0",
     ))
-    .remedy(
-        Remedy::verified_by(Line::shell("meshdoctor check --only versions")).note("Restart it when it suits"),
-    );
+    .remedy(Remedy::verified_by(Line::shell("meshdoctor check --only versions")).note("Restart it when it suits"));
     vec![open, behind]
 }

@@ -25,9 +25,7 @@ impl Cluster {
         let sidecar = Sidecar::new(&objects, injected);
         objects.extend((0..NODES).map(|at| node(&format!("node-{at}"), at, CREATED)));
         let usual = ["default", "kube-system", "kube-public", "kube-node-lease"];
-        objects.extend(
-            usual.map(|name| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})),
-        );
+        objects.extend(usual.map(|name| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})));
         for (at, object) in objects.iter_mut().enumerate() {
             settle(object, at);
         }
@@ -69,8 +67,7 @@ impl Cluster {
     /// A node on which linkerd-cni should run; its pod waits for its container, if there is one.
     pub fn add_node(&mut self, name: &str, created: &str, with_pod: bool) {
         self.objects.push(node(name, NODES, created));
-        let set =
-            self.objects.iter_mut().find(|o| is(o, "DaemonSet") && o["metadata"]["name"] == "linkerd-cni");
+        let set = self.objects.iter_mut().find(|o| is(o, "DaemonSet") && o["metadata"]["name"] == "linkerd-cni");
         let set = set.expect("linkerd-cni");
         set["status"]["desiredNumberScheduled"] = json!(NODES + 1);
         let installer = |o: &&Value| is(o, "Pod") && o["metadata"]["namespace"] == "linkerd-cni";
@@ -105,8 +102,7 @@ impl Cluster {
 
     /// Adds what controllers make of Deployments and DaemonSets.
     fn run(&mut self, sidecar: &Sidecar) {
-        let enabled =
-            |o: &&Value| is(o, "Namespace") && o["metadata"]["annotations"]["linkerd.io/inject"] == "enabled";
+        let enabled = |o: &&Value| is(o, "Namespace") && o["metadata"]["annotations"]["linkerd.io/inject"] == "enabled";
         let meshed: BTreeSet<String> =
             self.objects.iter().filter(enabled).map(|o| text(&o["metadata"]["name"])).collect();
         let mut made = Vec::new();
@@ -114,15 +110,12 @@ impl Cluster {
             let (kind, meta) = (text(&object["kind"]), object["metadata"].clone());
             let replicas = match kind.as_str() {
                 "DaemonSet" => NODES,
-                "Deployment" => {
-                    usize::try_from(object["spec"]["replicas"].as_u64().unwrap_or(1)).unwrap_or_default()
-                }
+                "Deployment" => usize::try_from(object["spec"]["replicas"].as_u64().unwrap_or(1)).unwrap_or_default(),
                 _ => continue,
             };
             let template = object["spec"]["template"].clone();
             let inject = &template["metadata"]["annotations"]["linkerd.io/inject"];
-            let is_meshed =
-                meshed.contains(&text(&meta["namespace"])) && inject != "disabled" || inject == "enabled";
+            let is_meshed = meshed.contains(&text(&meta["namespace"])) && inject != "disabled" || inject == "enabled";
             let of_pod = if is_meshed { sidecar.inject(&template) } else { template.clone() };
             let owner = if kind == "Deployment" {
                 object["status"] = json!({
@@ -190,17 +183,13 @@ impl Sidecar {
     /// The proxy of a workload that was injected, with the init containers and the form that the control plane has itself.
     fn new(objects: &[Value], injected: &[Value]) -> Sidecar {
         let named = |kind: &str, name: &str| {
-            objects
-                .iter()
-                .find(|o| is(o, kind) && o["metadata"]["name"] == name)
-                .expect("it is in every control plane")
+            objects.iter().find(|o| is(o, kind) && o["metadata"]["name"] == name).expect("it is in every control plane")
         };
         let own = &named("Deployment", "linkerd-destination")["spec"]["template"]["spec"];
         let anchors = &named("ConfigMap", "linkerd-identity-trust-roots")["data"]["ca-bundle.crt"];
         let workload = injected.iter().find(|object| is(object, "Deployment")).expect("a workload");
         let template = &workload["spec"]["template"];
-        let mut proxy =
-            containers(&template["spec"]).find(|c| c["name"] == "linkerd-proxy").expect("a proxy").clone();
+        let mut proxy = containers(&template["spec"]).find(|c| c["name"] == "linkerd-proxy").expect("a proxy").clone();
         for variable in proxy["env"].as_array_mut().unwrap() {
             if variable["name"] == "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS" {
                 variable["value"] = anchors.clone();
@@ -224,8 +213,7 @@ impl Sidecar {
         let others = |list_of: &Value| -> Vec<Value> {
             list(list_of).filter(|c| !text(&c["name"]).starts_with("linkerd-")).cloned().collect()
         };
-        let (apps, init) =
-            (others(&template["spec"]["containers"]), others(&template["spec"]["initContainers"]));
+        let (apps, init) = (others(&template["spec"]["containers"]), others(&template["spec"]["initContainers"]));
         let mut proxy = self.proxy.clone();
         let mut all_init = self.init.clone();
         let mut all = Vec::new();
@@ -303,14 +291,11 @@ fn settle(object: &mut Value, at: usize) {
             object["metadata"]["labels"]["kubernetes.io/metadata.name"] = name;
         }
         "APIService" => {
-            object["status"] =
-                json!({"conditions": [{"type": "Available", "status": "True", "reason": "Passed"}]});
+            object["status"] = json!({"conditions": [{"type": "Available", "status": "True", "reason": "Passed"}]});
         }
         "CustomResourceDefinition" => {
-            let stored: Vec<Value> = list(&object["spec"]["versions"])
-                .filter(|v| v["storage"] == true)
-                .map(|v| v["name"].clone())
-                .collect();
+            let stored: Vec<Value> =
+                list(&object["spec"]["versions"]).filter(|v| v["storage"] == true).map(|v| v["name"].clone()).collect();
             object["status"] =
                 json!({"storedVersions": stored, "conditions": [{"type": "Established", "status": "True"}]});
         }
@@ -353,8 +338,7 @@ fn pod(template: &Value, kind: &str, owner: &Value, at: usize) -> Value {
         })
     };
     let ended = |c: &Value| {
-        let state =
-            json!({"exitCode": 0, "reason": "Completed", "startedAt": CREATED, "finishedAt": CREATED});
+        let state = json!({"exitCode": 0, "reason": "Completed", "startedAt": CREATED, "finishedAt": CREATED});
         json!({"name": c["name"], "image": c["image"], "ready": true, "restartCount": 0, "state": {"terminated": state}})
     };
     let is_sidecar = |c: &Value| c["restartPolicy"] == "Always";
@@ -386,14 +370,11 @@ fn pod(template: &Value, kind: &str, owner: &Value, at: usize) -> Value {
 /// A pod that was just created: scheduled, and none of its containers runs.
 fn unready(pod: &mut Value, created: &str) {
     pod["metadata"]["creationTimestamp"] = json!(created);
-    let condition =
-        |kind: &str, status: &str| json!({"type": kind, "status": status, "lastTransitionTime": created});
+    let condition = |kind: &str, status: &str| json!({"type": kind, "status": status, "lastTransitionTime": created});
     pod["status"]["phase"] = json!("Pending");
     pod["status"]["startTime"] = json!(created);
     pod["status"]["conditions"] = json!([condition("PodScheduled", "True"), condition("Ready", "False")]);
-    for (list, reason) in
-        [("initContainerStatuses", "PodInitializing"), ("containerStatuses", "ContainerCreating")]
-    {
+    for (list, reason) in [("initContainerStatuses", "PodInitializing"), ("containerStatuses", "ContainerCreating")] {
         for status in pod["status"][list].as_array_mut().into_iter().flatten() {
             status["ready"] = json!(false);
             status["state"] = json!({"waiting": {"reason": reason}});
@@ -406,8 +387,7 @@ fn endpoints(service: &Value, pods: &[&Value]) -> Value {
     let number = |port: &Value| {
         let target = if port["targetPort"].is_null() { &port["port"] } else { &port["targetPort"] };
         let named = || {
-            let mut ports =
-                pods.iter().flat_map(|pod| containers(&pod["spec"])).flat_map(|c| list(&c["ports"]));
+            let mut ports = pods.iter().flat_map(|pod| containers(&pod["spec"])).flat_map(|c| list(&c["ports"]));
             ports.find(|one| one["name"] == *target).map(|one| one["containerPort"].clone())
         };
         if target.is_number() { Some(target.clone()) } else { named() }

@@ -73,9 +73,7 @@ impl Arg {
             Some(Part::Text(text)) => text.starts_with('-'),
             Some(Part::Known(word)) => word.starts_with('-'),
             // The value of a variable is unknown.
-            Some(
-                Part::Path(_) | Part::Variable(_) | Part::Placeholder(_) | Part::Output(_) | Part::Script(_),
-            )
+            Some(Part::Path(_) | Part::Variable(_) | Part::Placeholder(_) | Part::Output(_) | Part::Script(_))
             | None => false,
         }
     }
@@ -137,9 +135,7 @@ impl fmt::Display for Arg {
             match part {
                 Part::Known(word) => f.write_str(&quote::shell_word(word))?,
                 Part::Text(text) => f.write_str(&quote::shell_word(text))?,
-                Part::Path(path) if path.starts_with('-') => {
-                    f.write_str(&quote::shell_word(&format!("./{path}")))?
-                }
+                Part::Path(path) if path.starts_with('-') => f.write_str(&quote::shell_word(&format!("./{path}")))?,
                 Part::Path(path) => f.write_str(&quote::shell_word(path))?,
                 Part::Variable(name) => write!(f, "\"${name}\"")?,
                 Part::Placeholder(name) => write!(f, "\"${{{name}:?}}\"")?,

@@ -23,8 +23,7 @@ pub enum Program {
 }
 
 /// The subcommands of meshdoctor that contact a cluster.
-const WITH_CLUSTER: [&str; 9] =
-    ["check", "collect", "fix", "injection", "policy", "reach", "rotate", "sync", "ticket"];
+const WITH_CLUSTER: [&str; 9] = ["check", "collect", "fix", "injection", "policy", "reach", "rotate", "sync", "ticket"];
 
 /// The options that set values of a chart, the second one always strings.
 const SET: &str = "--set";

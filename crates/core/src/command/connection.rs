@@ -48,17 +48,12 @@ impl Connection {
         }
         // linkerd and helm cannot override cluster or user of a context.
         let by_context_alone = matches!(program, Program::Linkerd | Program::Helm)
-            && (self.cluster.is_some()
-                || self.user.is_some()
-                || self.server.is_some()
-                || self.other_credentials);
+            && (self.cluster.is_some() || self.user.is_some() || self.server.is_some() || self.other_credentials);
         if let Some(context) = self.context.as_ref().filter(|_| !by_context_alone) {
             add(if helm { "--kube-context" } else { "--context" }, context);
         }
         if !by_context_alone {
-            for (option, value) in
-                [("--cluster", &self.cluster), ("--user", &self.user), ("--server", &self.server)]
-            {
+            for (option, value) in [("--cluster", &self.cluster), ("--user", &self.user), ("--server", &self.server)] {
                 if let Some(value) = value {
                     add(option, value);
                 }

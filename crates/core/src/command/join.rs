@@ -44,9 +44,7 @@ impl Line {
         for line in lines {
             let known = joined.last().and_then(Line::workloads);
             match (known, line.workloads()) {
-                (Some((rest, all)), Some((same, more)))
-                    if rest == same && all.len() + more.len() <= at_once =>
-                {
+                (Some((rest, all)), Some((same, more))) if rest == same && all.len() + more.len() <= at_once => {
                     joined.last_mut().into_iter().for_each(|last| last.add_workloads(more.clone()));
                 }
                 _ => joined.push(line),
@@ -75,8 +73,7 @@ impl Command {
             let known = renewal.and_then(|(rest, more)| Some((index.renewals.get_mut(&rest)?, more)));
             match known {
                 Some(((at, workloads), more)) => {
-                    let new: Vec<Word> =
-                        more.into_iter().filter(|word| workloads.insert(word.clone())).collect();
+                    let new: Vec<Word> = more.into_iter().filter(|word| workloads.insert(word.clone())).collect();
                     self.lines[*at].add_workloads(new);
                 }
                 None => {

@@ -47,8 +47,7 @@ impl Line {
     /// A constant comment: some shells execute comments.
     pub fn comment(words: &'static str) -> Line {
         debug_assert!(
-            words.starts_with("# ")
-                && !words.contains(['\n', '$', '`', '\'', '"', '(', ';', '&', '|', '<', '>'])
+            words.starts_with("# ") && !words.contains(['\n', '$', '`', '\'', '"', '(', ';', '&', '|', '<', '>'])
         );
         Line::shell(words)
     }
@@ -166,9 +165,7 @@ impl Line {
         for piece in &mut self.0 {
             match piece {
                 Piece::Call(call) => call.with_connection(connection),
-                Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => {
-                    arg.with_connection(connection)
-                }
+                Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => arg.with_connection(connection),
                 Piece::Syntax(_) | Piece::Recorded { .. } => {}
             }
         }

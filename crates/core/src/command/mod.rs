@@ -107,8 +107,7 @@ impl Command {
     /// A script about the CNI files of a node whose host has no shell, from the operator's machine. It runs in the
     /// container of the debug pod, where links make the paths those of the node.
     pub fn on_node_files(node: &str, script: impl IntoIterator<Item = impl Into<Line>>) -> Command {
-        let links =
-            Line::shell("ln -s /host/etc/cni /etc/cni && mkdir -p /opt && ln -s /host/opt/cni /opt/cni");
+        let links = Line::shell("ln -s /host/etc/cni /etc/cni && mkdir -p /opt && ln -s /host/opt/cni /opt/cni");
         let script = std::iter::once(links).chain(script.into_iter().map(Into::into));
         Command::in_debug_pod(node, [Arg::known("sh"), Arg::known("-c"), Arg::script(script)])
     }
@@ -169,8 +168,7 @@ impl Command {
     /// The nodes on which it calls a subcommand of kubectl, if it is about nodes.
     pub fn nodes_of(&self, subcommand: &str) -> Option<Vec<&str>> {
         let first = self.node.as_deref()?;
-        let is_call =
-            |line: &String| line.starts_with("kubectl ") && line.split(' ').any(|word| word == subcommand);
+        let is_call = |line: &String| line.starts_with("kubectl ") && line.split(' ').any(|word| word == subcommand);
         let nodes = || std::iter::once(first).chain(self.other_nodes.iter().map(String::as_str)).collect();
         self.rendered().iter().any(is_call).then(nodes)
     }

@@ -74,8 +74,7 @@ mod tests {
         assert_eq!(introducing("Read it", ["PORT"]), "Read it (set PORT to the port of the Service)");
         assert_eq!(introducing("Read it", ["X"]), "Read it", "its text names it");
         let both = introducing("Read it (now)", ["LOCATION", "NODE_NAME"]);
-        let expected =
-            "Read it (now; set LOCATION to its region or zone, and NODE_NAME to the name of the node)";
+        let expected = "Read it (now; set LOCATION to its region or zone, and NODE_NAME to the name of the node)";
         assert_eq!(both, expected);
     }
 

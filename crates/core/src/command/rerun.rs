@@ -120,8 +120,7 @@ impl Rerun {
         let provides = |option: Repeated, required: Repeated| {
             option == required || (option, required) == (Repeated::Prometheus, Repeated::Proxies)
         };
-        let is_missing =
-            |required: &Repeated| self.options.iter().all(|flag| !provides(flag.option, *required));
+        let is_missing = |required: &Repeated| self.options.iter().all(|flag| !provides(flag.option, *required));
         required.filter(is_missing).into_iter().fold(call, |call, required| call.words(required.label()))
     }
 

@@ -1,11 +1,7 @@
 use super::*;
 
 fn prod() -> Connection {
-    Connection {
-        context: Some("prod $(id)".to_owned()),
-        as_user: Some("eve".to_owned()),
-        ..Connection::default()
-    }
+    Connection { context: Some("prod $(id)".to_owned()), as_user: Some("eve".to_owned()), ..Connection::default() }
 }
 
 #[test]
@@ -14,14 +10,9 @@ fn each_program_gets_its_own_connection_options() {
     assert_eq!(aimed(kubectl().words("get pods")), "kubectl --context 'prod $(id)' --as eve get pods");
     assert_eq!(aimed(linkerd().words("viz check")), "linkerd --context 'prod $(id)' --as eve viz check");
     assert_eq!(aimed(helm().words("list")), "helm --kube-context 'prod $(id)' --kube-as-user eve list");
-    assert_eq!(
-        aimed(meshdoctor().words("check --pre")),
-        "meshdoctor check --context 'prod $(id)' --as eve --pre"
-    );
+    assert_eq!(aimed(meshdoctor().words("check --pre")), "meshdoctor check --context 'prod $(id)' --as eve --pre");
     assert_eq!(aimed(meshdoctor().words("explain x")), "meshdoctor explain x");
-    for words in
-        ["policy shop/web:80", "reach shop/web shop/api:80", "sync", "fix", "rotate", "injection", "ticket"]
-    {
+    for words in ["policy shop/web:80", "reach shop/web shop/api:80", "sync", "fix", "rotate", "injection", "ticket"] {
         let (name, rest) = words.split_once(' ').unwrap_or((words, ""));
         let connected = format!("meshdoctor {name} --context 'prod $(id)' --as eve {rest}");
         assert_eq!(aimed(meshdoctor().words(words)), connected.trim_end());
@@ -115,8 +106,5 @@ fn prepared_restart_stays_after_its_preparation() {
     command.join([&each("deployment/b")]);
     let lines = command.rendered();
     let at = |line: &str| lines.iter().position(|one| one == line).unwrap();
-    assert!(
-        at("kubectl rollout resume deployment/b") < at("kubectl rollout restart deployment/b"),
-        "{lines:?}"
-    );
+    assert!(at("kubectl rollout resume deployment/b") < at("kubectl rollout restart deployment/b"), "{lines:?}");
 }

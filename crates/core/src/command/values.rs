@@ -20,10 +20,7 @@ mod tests {
 
     #[test]
     fn commas_do_not_split_values() {
-        assert_eq!(
-            helm_set("clusterNetworks", "10.0.0.0/8,fd00::/8"),
-            r"clusterNetworks=10.0.0.0/8\,fd00::/8"
-        );
+        assert_eq!(helm_set("clusterNetworks", "10.0.0.0/8,fd00::/8"), r"clusterNetworks=10.0.0.0/8\,fd00::/8");
         assert_eq!(helm_set("a", "{b}"), r"a=\{b}");
         assert_eq!(helm_set("a.b", r"c\d"), r"a.b=c\\d");
     }

@@ -62,8 +62,7 @@ impl Step {
         }
         let (own, more) = (self.without_requirement(), other.without_requirement());
         let mut sentences: Vec<&str> = own.split(". ").collect();
-        sentences
-            .extend(more.split(". ").filter(|sentence| !own.split(". ").any(|known| known == *sentence)));
+        sentences.extend(more.split(". ").filter(|sentence| !own.split(". ").any(|known| known == *sentence)));
         sentences.sort_by_key(|sentence| sentence.starts_with("If "));
         format!("{}{}", sentences.join(". "), &self.text[own.len()..])
     }
@@ -97,10 +96,8 @@ mod tests {
     use crate::finding::StepKind;
 
     fn step(text: &str, pairs: &[(&str, &str)], carried: &[&'static str]) -> Step {
-        let install =
-            carried.iter().fold(linkerd().words("install-cni"), |call, old| call.option("--set", *old));
-        let install =
-            pairs.iter().fold(install, |call, (path, value)| call.option("--set", helm_set(path, value)));
+        let install = carried.iter().fold(linkerd().words("install-cni"), |call, old| call.option("--set", *old));
+        let install = pairs.iter().fold(install, |call, (path, value)| call.option("--set", helm_set(path, value)));
         let line = Line::only_with_cli("edge-25.4.4", install.pipe(kubectl().words("apply -f -")));
         let text = format!("{text} (needs linkerd CLI edge-25.4.4)");
         let settings = pairs.iter().map(|(path, value)| ChartSetting::Value {
@@ -133,10 +130,8 @@ mod tests {
 
     #[test]
     fn later_steps_keep_values_of_earlier_ones() {
-        let mut steps = [
-            step("Set bin", &[("bin", "/new")], &["net=/old"]),
-            step("Set net", &[("net", "/c")], &["bin=/old"]),
-        ];
+        let mut steps =
+            [step("Set bin", &[("bin", "/new")], &["net=/old"]), step("Set net", &[("net", "/c")], &["bin=/old"])];
         keep_values(&mut steps);
         assert_eq!(options(&steps[0]), "net=/old bin=/new");
         assert_eq!(options(&steps[1]), "bin=/new net=/c");

@@ -111,12 +111,11 @@ impl Reference {
     /// Kinds contain no blank, and namespaces and names contain no slash.
     pub fn read(text: &str) -> Option<Reference> {
         let (kind, rest) = text.split_once(' ')?;
-        let is_kind = kind.starts_with(|c: char| c.is_ascii_uppercase())
-            && kind.chars().all(|c| c.is_ascii_alphanumeric());
+        let is_kind =
+            kind.starts_with(|c: char| c.is_ascii_uppercase()) && kind.chars().all(|c| c.is_ascii_alphanumeric());
         let (namespace, name) = rest.split_once('/').unwrap_or(("", rest));
         let is_name = |text: &str| !text.is_empty() && !text.contains([' ', '/', '\n']);
-        let in_place =
-            namespace.is_empty() != rest.contains('/') && (namespace.is_empty() || is_name(namespace));
+        let in_place = namespace.is_empty() != rest.contains('/') && (namespace.is_empty() || is_name(namespace));
         (is_kind && in_place && is_name(name)).then(|| Reference {
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),
@@ -132,19 +131,12 @@ mod tests {
     #[test]
     fn an_object_is_read_from_its_text_and_nothing_else_is() {
         let read = |text| Reference::read(text).map(|r| (r.kind, r.namespace, r.name));
-        let fields = |kind: &str, namespace: &str, name: &str| {
-            Some((kind.to_owned(), namespace.to_owned(), name.to_owned()))
-        };
+        let fields =
+            |kind: &str, namespace: &str, name: &str| Some((kind.to_owned(), namespace.to_owned(), name.to_owned()));
         assert_eq!(read("Deployment shop/web"), fields("Deployment", "shop", "web"));
         assert_eq!(read("ClusterRole linkerd:viz"), fields("ClusterRole", "", "linkerd:viz"));
-        for text in [
-            "linkerd CLI",
-            "Deployment",
-            "Deployment /web",
-            "Deployment shop/",
-            "Pod shop/web a",
-            "Pod a/b/c",
-        ] {
+        for text in ["linkerd CLI", "Deployment", "Deployment /web", "Deployment shop/", "Pod shop/web a", "Pod a/b/c"]
+        {
             assert_eq!(read(text), None, "{text}");
         }
     }

@@ -40,9 +40,9 @@ impl ListChange {
     /// Both changes: the entries of both, without those that one of them removes.
     fn combined(&self, other: &ListChange) -> ListChange {
         let is_removed = |entry: &str| {
-            [self, other].iter().any(|change| {
-                change.before.iter().any(|known| known == entry) && !change.left().contains(&entry)
-            })
+            [self, other]
+                .iter()
+                .any(|change| change.before.iter().any(|known| known == entry) && !change.left().contains(&entry))
         };
         let mut left: Vec<&str> = Vec::new();
         for entry in self.left().into_iter().chain(other.left()).filter(|entry| !is_removed(entry)) {
@@ -57,12 +57,7 @@ impl ListChange {
         let is_set = !left.is_empty() || (self.after.is_some() && other.after.is_some());
         let mut before = self.before.clone();
         before.extend(other.before.iter().filter(|entry| !self.before.contains(entry)).cloned());
-        ListChange {
-            object: self.object.clone(),
-            key: self.key.clone(),
-            before,
-            after: is_set.then(|| left.join(",")),
-        }
+        ListChange { object: self.object.clone(), key: self.key.clone(), before, after: is_set.then(|| left.join(",")) }
     }
 }
 
@@ -109,9 +104,10 @@ impl Step {
             (Some(old), Some(new)) => self.text.replace(&old, &new),
             _ => self.text.clone(),
         };
-        let command = self.command.as_ref().map(|command| {
-            command.clone().with_annotation(&own.key, own.after.as_deref(), change.after.as_deref())
-        });
+        let command = self
+            .command
+            .as_ref()
+            .map(|command| command.clone().with_annotation(&own.key, own.after.as_deref(), change.after.as_deref()));
         let is_changed = command != self.command || (command.is_none() && text != self.text);
         let list = Some(Box::new(change.clone()));
         is_changed.then(|| Step { text, command, list, ..self.clone() })
@@ -200,8 +196,7 @@ mod tests {
 
     #[test]
     fn a_later_step_keeps_the_changes_of_earlier_ones() {
-        let mut steps =
-            [step("Add port 80", "25", Some("25,80")), step("If it is HTTP, remove port 25", "25", None)];
+        let mut steps = [step("Add port 80", "25", Some("25,80")), step("If it is HTTP, remove port 25", "25", None)];
         keep_lists(&mut steps);
         assert_eq!(printed(&steps[1]), format!("If it is HTTP, remove port 25: {KEY}=80"));
     }

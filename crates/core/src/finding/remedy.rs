@@ -113,9 +113,7 @@ impl Step {
             Restarts::Workloads if self.text.ends_with("the workload") => format!("{}s", self.text),
             Restarts::Workloads => ["the workload.", "the workload:", "the workload with"]
                 .into_iter()
-                .fold(self.text.clone(), |text, one| {
-                    text.replace(one, &one.replace("workload", "workloads"))
-                }),
+                .fold(self.text.clone(), |text, one| text.replace(one, &one.replace("workload", "workloads"))),
             Restarts::Nothing | Restarts::ControlPlane | Restarts::ControlPlaneByUpgrade => self.text.clone(),
         }
     }

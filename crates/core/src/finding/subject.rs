@@ -42,12 +42,7 @@ pub enum Subject {
 
 impl Subject {
     pub fn object(kind: impl fmt::Display, namespace: &str, name: &str) -> Subject {
-        Subject::Object {
-            kind: kind.to_string(),
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
-            pods: vec![],
-        }
+        Subject::Object { kind: kind.to_string(), namespace: namespace.to_owned(), name: name.to_owned(), pods: vec![] }
     }
 
     /// A node as a whole.

@@ -81,14 +81,9 @@ mod tests {
         assert_eq!(of("mirror:5000/linkerd/cni-plugin:1.6.0@sha256:00").to_string(), "v1.6.0");
         assert_eq!(of("x/cni-plugin:v1.7.0-alpha.1").to_string(), "v1.7.0-alpha.1");
         assert!(matches!(of("x/cni-plugin:stable-2.12.2"), CniVersion::InLinkerd(_)));
-        for image in [
-            "x/cni-plugin:latest",
-            "x/cni-plugin@sha256:00",
-            "x/cni-plugin:v1.6.2-acme",
-            "x/cni-plugin",
-            "x:v1.6",
-            "",
-        ] {
+        for image in
+            ["x/cni-plugin:latest", "x/cni-plugin@sha256:00", "x/cni-plugin:v1.6.2-acme", "x/cni-plugin", "x:v1.6", ""]
+        {
             assert!(matches!(of(image), CniVersion::Unknown(_)), "{image}");
         }
     }

@@ -78,9 +78,7 @@ impl LinkerdVersion {
                 let open_source = match channel {
                     Channel::Stable => true,
                     Channel::Unmarked => minor <= LAST_STABLE,
-                    Channel::Edge | Channel::Enterprise | Channel::Preview | Channel::Dev | Channel::Git => {
-                        false
-                    }
+                    Channel::Edge | Channel::Enterprise | Channel::Preview | Channel::Dev | Channel::Git => false,
                 };
                 if open_source && minor <= LAST_STABLE {
                     stable(*release, change)
@@ -175,10 +173,7 @@ mod tests {
         }
         assert_eq!(ask("enterprise-2.18.0", edge("edge-25.3.3")), Contains::Yes);
         assert_eq!(ask("enterprise-2.21.0", edge("edge-25.3.3")), Contains::Yes);
-        assert_eq!(
-            ask("enterprise-2.15.0", edge("edge-20.1.3").and_stable(stable_release(7, 0))),
-            Contains::Yes
-        );
+        assert_eq!(ask("enterprise-2.15.0", edge("edge-20.1.3").and_stable(stable_release(7, 0))), Contains::Yes);
     }
 
     #[test]
@@ -202,9 +197,8 @@ mod tests {
     fn a_range_ends_before_its_second_change() {
         let from = edge("edge-20.10.2").and_stable(stable_release(9, 0));
         let until = edge("edge-25.3.3");
-        let within = |version: &str| {
-            version.parse::<LinkerdVersion>().expect("a version").within(&from, Some(&until), &table())
-        };
+        let within =
+            |version: &str| version.parse::<LinkerdVersion>().expect("a version").within(&from, Some(&until), &table());
         assert_eq!(within("edge-25.3.2"), Contains::Yes);
         assert_eq!(within("edge-25.3.3"), Contains::No);
         assert_eq!(within("edge-20.10.1"), Contains::No);

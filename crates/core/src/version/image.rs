@@ -95,13 +95,7 @@ mod tests {
         for (text, registry, name, tag, with_digest) in [
             ("cr.l5d.io/linkerd/cni-plugin:v1.6.2", Some("cr.l5d.io"), "cni-plugin", Some("v1.6.2"), false),
             ("localhost:5000/proxy", Some("localhost:5000"), "proxy", None, false),
-            (
-                "registry:5000/a/b/proxy:edge-25.4.4",
-                Some("registry:5000"),
-                "proxy",
-                Some("edge-25.4.4"),
-                false,
-            ),
+            ("registry:5000/a/b/proxy:edge-25.4.4", Some("registry:5000"), "proxy", Some("edge-25.4.4"), false),
             ("linkerd/proxy", None, "proxy", None, false),
             ("pause:3.2", None, "pause", Some("3.2"), false),
             (&format!("r.example.com/x/proxy:v1@{digest}"), Some("r.example.com"), "proxy", Some("v1"), true),

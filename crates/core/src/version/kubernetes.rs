@@ -165,8 +165,7 @@ impl FromStr for K8sVersion {
         let invalid = || InvalidK8sVersion(text.chars().take(80).collect());
         let raw = text.trim();
         let start = usize::from(raw.starts_with('v'));
-        let digits =
-            raw[start..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(raw.len(), |at| start + at);
+        let digits = raw[start..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(raw.len(), |at| start + at);
         let mut parts = raw[start..digits].trim_end_matches('.').split('.').map(|part| part.parse::<u16>());
         let mut next = || parts.next().transpose().map_err(|_| invalid());
         let (major, minor) = next()?.zip(next()?).ok_or_else(invalid)?;

@@ -146,8 +146,7 @@ impl LinkerdVersion {
     pub fn same_release(&self, other: &Self) -> bool {
         let counted = |c: Channel| matches!(c, Channel::Unmarked | Channel::Enterprise | Channel::Stable);
         let unstated = self.channel == Channel::Unmarked || other.channel == Channel::Unmarked;
-        let channels =
-            self.channel == other.channel || (unstated && counted(self.channel) && counted(other.channel));
+        let channels = self.channel == other.channel || (unstated && counted(self.channel) && counted(other.channel));
         channels && self.numbers == other.numbers && self.hotpatch == other.hotpatch
     }
 
@@ -193,13 +192,7 @@ impl LinkerdVersion {
 impl From<EdgeTag> for LinkerdVersion {
     fn from(edge: EdgeTag) -> Self {
         let numbers = Numbers::Dated(edge);
-        LinkerdVersion {
-            raw: edge.to_string(),
-            channel: Channel::Edge,
-            numbers,
-            hotpatch: None,
-            suffix: None,
-        }
+        LinkerdVersion { raw: edge.to_string(), channel: Channel::Edge, numbers, hotpatch: None, suffix: None }
     }
 }
 
@@ -213,8 +206,7 @@ impl FromStr for LinkerdVersion {
 }
 
 fn parse(raw: &str) -> Option<LinkerdVersion> {
-    let marked =
-        [Channel::Stable, Channel::Edge, Channel::Enterprise, Channel::Preview, Channel::Dev, Channel::Git];
+    let marked = [Channel::Stable, Channel::Edge, Channel::Enterprise, Channel::Preview, Channel::Dev, Channel::Git];
     let (channel, rest) = marked
         .into_iter()
         .find_map(|c| Some((c, raw.strip_prefix(c.prefix())?.strip_prefix('-')?)))
@@ -236,9 +228,7 @@ fn parse(raw: &str) -> Option<LinkerdVersion> {
         None => (None, None),
         Some(tail) => match tail.split_once('-') {
             _ if tail.is_empty() => return None,
-            Some((number, more)) if number.parse::<u32>().is_ok() => {
-                (number.parse().ok(), Some(more.to_owned()))
-            }
+            Some((number, more)) if number.parse::<u32>().is_ok() => (number.parse().ok(), Some(more.to_owned())),
             None if tail.parse::<u32>().is_ok() => (tail.parse().ok(), None),
             Some(_) | None => (None, Some(tail.to_owned())),
         },
@@ -292,18 +282,9 @@ mod tests {
 
     #[test]
     fn what_is_no_version_says_what_was_expected() {
-        for text in [
-            "",
-            "latest",
-            "2025.4.4",
-            "v1.6.2",
-            "edge-2025.4.4",
-            "edge-25.13.1",
-            "stable-",
-            "2",
-            "2.17.0-",
-            "2..1",
-        ] {
+        for text in
+            ["", "latest", "2025.4.4", "v1.6.2", "edge-2025.4.4", "edge-25.13.1", "stable-", "2", "2.17.0-", "2..1"]
+        {
             let error = text.parse::<LinkerdVersion>().expect_err(text).to_string();
             assert!(error.contains("edge-25.4.4"), "{error}");
         }

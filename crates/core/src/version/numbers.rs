@@ -57,8 +57,7 @@ impl FromStr for Release {
 
     /// Reads `2.14.10`, or only `2.14`.
     fn from_str(text: &str) -> Result<Self, InvalidVersion> {
-        release(text)
-            .ok_or_else(|| InvalidVersion { text: shorten(text), expected: "a release such as 2.14.10" })
+        release(text).ok_or_else(|| InvalidVersion { text: shorten(text), expected: "a release such as 2.14.10" })
     }
 }
 
@@ -151,9 +150,7 @@ fn numbers(text: &str) -> Option<Vec<u16>> {
 pub(super) fn dated(text: &str) -> Option<EdgeTag> {
     match *numbers(text)?.as_slice() {
         // Two digits of year; a four-digit one is a chart version.
-        [year, month, number] if year < 100 && (1..=12).contains(&month) => {
-            Some(EdgeTag { year, month, number })
-        }
+        [year, month, number] if year < 100 && (1..=12).contains(&month) => Some(EdgeTag { year, month, number }),
         _ => None,
     }
 }

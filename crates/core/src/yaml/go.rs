@@ -100,8 +100,7 @@ fn float(text: &str) -> Option<Number> {
 /// Whether a text may have plain scalars that YAML 1.2 reads differently. May be wrong in one direction: words of
 /// comments and quoted texts count, too.
 fn is_ambiguous(text: &str) -> bool {
-    let apart =
-        |c: char| c.is_ascii_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}' | ':' | '"' | '\'');
+    let apart = |c: char| c.is_ascii_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}' | ':' | '"' | '\'');
     text.split(apart).any(|word| {
         let is_short = word.len() <= 3 && word.starts_with(['y', 'Y', 'n', 'N', 'o', 'O']);
         let is_number = word.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
@@ -218,10 +217,7 @@ fn json(value: &mut Value, shape: &Shape) -> Result<(), &'static str> {
             rename(map, &renamed);
             Ok(())
         }
-        (
-            value @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)),
-            Shape::Plain(text),
-        ) => {
+        (value @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)), Shape::Plain(text)) => {
             match resolve(text) {
                 Some(Resolved::Bool(bool)) => *value = Value::Bool(bool),
                 Some(Resolved::Number(number)) => *value = Value::Number(number),

@@ -84,8 +84,7 @@ impl<'a> KubectlOptions<'a> {
                 (words[0], names, &words[1 + count..])
             }
         };
-        let kind: Kind =
-            kind.parse().map_err(|_| NotSimulated::new(format!("{kind} is a kind that is not read")))?;
+        let kind: Kind = kind.parse().map_err(|_| NotSimulated::new(format!("{kind} is a kind that is not read")))?;
         if rest.iter().any(|word| word.contains('/') && is_name(word) && !word.contains('=')) {
             return Err(NotSimulated::new("it names objects of several kinds"));
         }

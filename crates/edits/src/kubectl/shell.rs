@@ -286,9 +286,7 @@ mod tests {
 
     #[test]
     fn other_syntax_is_not_read() {
-        for text in
-            ["for a in b; do c; done", "a 'b", "(a)", "a &", "a |", "cat <<EOF", "a &&", "if a; then b; fi"]
-        {
+        for text in ["for a in b; do c; done", "a 'b", "(a)", "a &", "a |", "cat <<EOF", "a &&", "if a; then b; fi"] {
             assert_eq!(pipelines(text), None, "{text}");
         }
     }

@@ -53,10 +53,7 @@ fn targets_are_read_in_both_notations() {
         one("kubectl -n shop delete servers.policy.linkerd.io api"),
         Action::Delete { target: target(Kind::Server, "shop", &["api"]), must_exist: true }
     );
-    assert_eq!(
-        reason("kubectl -n a rollout restart deployment/web daemonset/x"),
-        "it names objects of several kinds"
-    );
+    assert_eq!(reason("kubectl -n a rollout restart deployment/web daemonset/x"), "it names objects of several kinds");
 }
 
 #[test]
@@ -81,25 +78,20 @@ fn patches_of_each_type_change_fields() {
 
 #[test]
 fn impossible_patches_are_refused() {
-    let command =
-        r#"kubectl patch networkpolicy y --type=json -p '[{"op":"add","path":"/spec/a/b","value":1}]'"#;
+    let command = r#"kubectl patch networkpolicy y --type=json -p '[{"op":"add","path":"/spec/a/b","value":1}]'"#;
     assert_eq!(edited(command, json!({"spec": {}})), Err("/spec/a/b does not exist".to_owned()));
     assert!(reason("kubectl patch servers.policy.linkerd.io y -p '{}'").contains("no strategic patch"));
 }
 
 #[test]
 fn scale_resume_cordon_and_env_are_edits() {
-    let spec =
-        |command: &str| edited(command, json!({"spec": {"paused": true, "unschedulable": true}})).unwrap();
+    let spec = |command: &str| edited(command, json!({"spec": {"paused": true, "unschedulable": true}})).unwrap();
     assert_eq!(spec("kubectl -n v scale deployment m --replicas 2")["spec"]["replicas"], json!(2));
     assert!(spec("kubectl -n v rollout resume deployment/m")["spec"].get("paused").is_none());
     assert!(spec("kubectl uncordon n1")["spec"].get("unschedulable").is_none());
     let object = json!({"spec": {"template": {"spec": {"containers": [{"name": "a"}]}}}});
     let after = edited("kubectl -n k set env daemonset aws-node A=b", object).unwrap();
-    assert_eq!(
-        after.pointer("/spec/template/spec/containers/0/env"),
-        Some(&json!([{"name": "A", "value": "b"}]))
-    );
+    assert_eq!(after.pointer("/spec/template/spec/containers/0/env"), Some(&json!([{"name": "A", "value": "b"}])));
 }
 
 #[test]

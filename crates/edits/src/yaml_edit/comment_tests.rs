@@ -37,8 +37,7 @@ const PLACES: [(&str, usize, &str); 3] = [
 ];
 
 /// What follows the fields.
-const ENDS: [&str; 4] =
-    ["~# last of the map\n# above spec\nspec: {}\n# end\n", "\n# end", "", "spec: {} # spec\n"];
+const ENDS: [&str; 4] = ["~# last of the map\n# above spec\nspec: {}\n# end\n", "\n# end", "", "spec: {} # spec\n"];
 
 fn field(key: &str, value: &str, indent: usize) -> String {
     format!("{key}:{}\n", value.replace('~', &" ".repeat(indent + 2)).replace("KEY", key))
@@ -112,10 +111,8 @@ fn check(text: &str, path: &str, key: &str, gap: &str, change: FieldEdit) {
         let above = gap.is_empty() && comment == format!("# above {key}");
         above || ["behind", "header", "in"].iter().any(|kind| comment == format!("# {kind} {key}"))
     };
-    let expected: Vec<&str> =
-        comments(text).into_iter().filter(|comment| !may_go || !is_own(comment)).collect();
-    let found: Vec<&str> =
-        comments(&edited).into_iter().filter(|comment| !may_go || !is_own(comment)).collect();
+    let expected: Vec<&str> = comments(text).into_iter().filter(|comment| !may_go || !is_own(comment)).collect();
+    let found: Vec<&str> = comments(&edited).into_iter().filter(|comment| !may_go || !is_own(comment)).collect();
     assert_eq!(found, expected, "{key} of\n{text}became\n{edited}");
 }
 

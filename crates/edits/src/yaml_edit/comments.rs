@@ -152,8 +152,7 @@ impl Removed {
             return None;
         }
         let end = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
-        let above: String =
-            self.above.iter().map(|above| format!("{}{above}{end}", &content[..column])).collect();
+        let above: String = self.above.iter().map(|above| format!("{}{above}{end}", &content[..column])).collect();
         let behind = self.behind.as_ref().map_or_else(String::new, |behind| format!(" {behind}"));
         let rest = &text[at + content.len()..];
         Some(format!("{}{above}{content}{behind}{rest}", &text[..at]))

@@ -21,10 +21,8 @@ fn written(key: Option<&str>, value: &Value, is_json: bool) -> String {
 pub(super) fn in_json(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            let entries: Vec<String> = map
-                .iter()
-                .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), in_json(value)))
-                .collect();
+            let entries: Vec<String> =
+                map.iter().map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), in_json(value))).collect();
             format!("{{{}}}", entries.join(", "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(in_json).collect::<Vec<_>>().join(", ")),
@@ -47,8 +45,7 @@ impl Editor<'_> {
         after: &Map<String, Value>,
     ) -> Result<(), String> {
         let is_json = self.is_json(node);
-        let mut added: Vec<(&String, &Value)> =
-            after.iter().filter(|(key, _)| !before.contains_key(*key)).collect();
+        let mut added: Vec<(&String, &Value)> = after.iter().filter(|(key, _)| !before.contains_key(*key)).collect();
         let mut gone = vec![false; entries.len()];
         for (entry, gone) in entries.iter().zip(&mut gone) {
             match (before.get(&entry.key), after.get(&entry.key)) {
@@ -57,8 +54,7 @@ impl Editor<'_> {
                 (Some(old), None) => match added.iter().position(|(_, new)| *new == old) {
                     Some(at) => {
                         let (key, _) = added.remove(at);
-                        let key =
-                            if is_json { Value::from(key.as_str()).to_string() } else { scalar::key(key) };
+                        let key = if is_json { Value::from(key.as_str()).to_string() } else { scalar::key(key) };
                         self.edits.push((self.key_of(entry), key));
                     }
                     None => *gone = true,
@@ -67,8 +63,7 @@ impl Editor<'_> {
             }
         }
         let spans: Vec<Range<usize>> = entries.iter().map(|entry| entry.start..entry.end()).collect();
-        let added: Vec<String> =
-            added.into_iter().map(|(key, value)| written(Some(key), value, is_json)).collect();
+        let added: Vec<String> = added.into_iter().map(|(key, value)| written(Some(key), value, is_json)).collect();
         self.spans(node, &spans, &gone, spans.len(), &added)
     }
 
@@ -155,10 +150,8 @@ impl Editor<'_> {
 
     /// Removes a part with its separator; refused if a comment outside of the part would be lost.
     fn cut(&mut self, range: Range<usize>, part: &Range<usize>) -> Result<(), String> {
-        let around = [
-            &self.text[range.start..part.start.max(range.start)],
-            &self.text[part.end.min(range.end)..range.end],
-        ];
+        let around =
+            [&self.text[range.start..part.start.max(range.start)], &self.text[part.end.min(range.end)..range.end]];
         if around.iter().any(|text| text.contains('#')) {
             return Err("a comment between braces would be lost".to_owned());
         }

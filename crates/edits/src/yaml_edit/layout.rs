@@ -87,9 +87,7 @@ pub(super) fn read(text: &str) -> Option<TextNode> {
                 scalar = Some(value.to_string());
                 let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
                 let (start, end) = match block_header(text, start, open.last()).filter(|_| is_block) {
-                    Some(header) => {
-                        (header, block_end(text, header, parent_column(text, header, open.last())))
-                    }
+                    Some(header) => (header, block_end(text, header, parent_column(text, header, open.last()))),
                     None => (start, end),
                 };
                 TextNode { start, end, is_flow: false, holds: Holds::Scalar }

@@ -37,10 +37,9 @@ spec:
 
 #[test]
 fn added_annotation_follows_the_last_one() {
-    let patch =
-        json!({"spec": {"template": {"metadata": {"annotations": {"linkerd.io/inject": "enabled"}}}}});
-    let expected = DEPLOYMENT
-        .replace("        team: shop\n", "        team: shop\n        linkerd.io/inject: enabled\n");
+    let patch = json!({"spec": {"template": {"metadata": {"annotations": {"linkerd.io/inject": "enabled"}}}}});
+    let expected =
+        DEPLOYMENT.replace("        team: shop\n", "        team: shop\n        linkerd.io/inject: enabled\n");
     assert_eq!(merged(DEPLOYMENT, patch), Ok(expected));
 }
 
@@ -70,8 +69,7 @@ fn removed_annotation_takes_only_its_line() {
 fn missing_maps_are_written() {
     let changes = vec![("linkerd.io/inject".to_owned(), Some("true".to_owned()))];
     let edit = Edit::Metadata { field: "annotations", changes, overwrite: false };
-    let expected =
-        DEPLOYMENT.replace("{app: web}\n", "{app: web}\n  annotations:\n    linkerd.io/inject: \"true\"\n");
+    let expected = DEPLOYMENT.replace("{app: web}\n", "{app: web}\n  annotations:\n    linkerd.io/inject: \"true\"\n");
     assert_eq!(edited(DEPLOYMENT, &edit), Ok(expected));
 }
 
@@ -82,10 +80,7 @@ fn maps_in_braces_grow_and_shrink() {
         changes: vec![(key.to_owned(), value.map(str::to_owned))],
         overwrite: true,
     };
-    assert_eq!(
-        edited(DEPLOYMENT, &label("a", Some("b"))),
-        Ok(DEPLOYMENT.replace("{app: web}", "{app: web, a: b}"))
-    );
+    assert_eq!(edited(DEPLOYMENT, &label("a", Some("b"))), Ok(DEPLOYMENT.replace("{app: web}", "{app: web, a: b}")));
     let text = "metadata:\n  labels: {app: web, a: b}\n";
     assert_eq!(edited(text, &label("a", None)), Ok("metadata:\n  labels: {app: web}\n".to_owned()));
     assert_eq!(
@@ -96,15 +91,11 @@ fn maps_in_braces_grow_and_shrink() {
 
 #[test]
 fn list_items_are_added_with_the_layout_of_the_list() {
-    let add = |path: &str| {
-        Edit::Json(vec![json!({"op": "add", "path": path, "value": {"name": "new", "ports": [1]}})])
-    };
+    let add = |path: &str| Edit::Json(vec![json!({"op": "add", "path": path, "value": {"name": "new", "ports": [1]}})]);
     let expected = format!("{DEPLOYMENT}      - name: new\n        ports:\n          - 1\n");
     assert_eq!(edited(DEPLOYMENT, &add("/spec/template/spec/containers/-")), Ok(expected));
-    let in_front = DEPLOYMENT.replace(
-        "      - name: web\n",
-        "      - name: new\n        ports:\n          - 1\n      - name: web\n",
-    );
+    let in_front = DEPLOYMENT
+        .replace("      - name: web\n", "      - name: new\n        ports:\n          - 1\n      - name: web\n");
     assert_eq!(edited(DEPLOYMENT, &add("/spec/template/spec/containers/0")), Ok(in_front));
 }
 
@@ -175,10 +166,7 @@ spec:
 #[test]
 fn comments_of_other_fields_stay() {
     let text = "a:\n  # of b\n  b: 1 # one\n\n  # of c\n  c: 2 # two\nd: 3\n";
-    assert_eq!(
-        merged(text, json!({"a": {"c": null}})),
-        Ok("a:\n  # of b\n  b: 1 # one\n\nd: 3\n".to_owned())
-    );
+    assert_eq!(merged(text, json!({"a": {"c": null}})), Ok("a:\n  # of b\n  b: 1 # one\n\nd: 3\n".to_owned()));
     let text = "a:\n  b:\n    c: 1 # one\n  d: 2\n";
     let removed = Edit::Json(vec![json!({"op": "remove", "path": "/a/b/c"})]);
     assert_eq!(edited(text, &removed), Ok("a:\n  b: {}\n  d: 2\n".to_owned()));

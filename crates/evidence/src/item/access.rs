@@ -168,11 +168,7 @@ impl Query for Access {
         let place = match &self.scope {
             Scope::ControlPlane => " in the control plane's namespace",
             Scope::Cni => " in linkerd-cni's namespace",
-            Scope::Extension(_)
-            | Scope::Links
-            | Scope::IngressControllers
-            | Scope::Fixed(_)
-            | Scope::Cluster => "",
+            Scope::Extension(_) | Scope::Links | Scope::IngressControllers | Scope::Fixed(_) | Scope::Cluster => "",
         };
         format!(
             "whether you may {} {}{place} (an access review, which every user may request)",

@@ -207,10 +207,8 @@ fn anchors(text: &str) -> Result<Vec<String>, String> {
     }
     let config: Config = serde_json::from_str(text).map_err(|_| "no ConfigMap".to_owned())?;
     let values = config.data.get("values").ok_or("its linkerd-config has no values")?;
-    let values: Values =
-        yaml::parse(values).map_err(|_| "its linkerd-config has no trust anchors".to_owned())?;
-    let found =
-        from_pem(values.anchors.as_bytes()).map_err(|_| "its trust anchors cannot be read".to_owned())?;
+    let values: Values = yaml::parse(values).map_err(|_| "its linkerd-config has no trust anchors".to_owned())?;
+    let found = from_pem(values.anchors.as_bytes()).map_err(|_| "its trust anchors cannot be read".to_owned())?;
     let mut prints: Vec<String> = found.iter().map(Certificate::print).collect();
     prints.sort();
     prints.dedup();
@@ -250,9 +248,7 @@ fn series(text: &str) -> Result<Vec<String>, String> {
     let mut pods: Vec<String> = data
         .result
         .into_iter()
-        .filter_map(|series| {
-            Some(format!("{}/{}", series.metric.get("namespace")?, series.metric.get("pod")?))
-        })
+        .filter_map(|series| Some(format!("{}/{}", series.metric.get("namespace")?, series.metric.get("pod")?)))
         .collect();
     pods.sort();
     pods.dedup();
@@ -283,8 +279,7 @@ mod tests {
         let said = Response::read(Program::Prometheus, 200, text);
         assert!(said.is_well());
         assert_eq!(said.pods, ["shop/web-1"]);
-        let failed =
-            Response::read(Program::Prometheus, 200, br#"{"status":"error","error":"query timed out"}"#);
+        let failed = Response::read(Program::Prometheus, 200, br#"{"status":"error","error":"query timed out"}"#);
         assert_eq!(failed.describe(), "error: query timed out");
         assert!(!Response::read(Program::Prometheus, 200, b"<html>login</html>").is_well());
         assert_eq!(
@@ -318,8 +313,7 @@ mod tests {
 
     #[test]
     fn controller_metrics_show_live_gateways() {
-        let text =
-            b"# TYPE gateway_alive gauge\ngateway_alive{gateway_name=\"g\",target_cluster_name=\"east\"} 1\n\
+        let text = b"# TYPE gateway_alive gauge\ngateway_alive{gateway_name=\"g\",target_cluster_name=\"east\"} 1\n\
             gateway_alive{target_cluster_name=\"west\",x=\"y\"} \
             0\ngateway_alive{broken\nother{target_cluster_name=\"no\"} 1\n";
         let said = Response::read(Program::ServiceMirror, 200, text);

@@ -326,9 +326,7 @@ impl Answer {
             Answer::ProxyMetrics(of) if of.container.is_empty() => {
                 (of.namespace.as_str(), format!("{}/proxy-metrics", of.pod))
             }
-            Answer::ProxyMetrics(of) => {
-                (of.namespace.as_str(), format!("{}/metrics/{}", of.pod, of.container))
-            }
+            Answer::ProxyMetrics(of) => (of.namespace.as_str(), format!("{}/metrics/{}", of.pod, of.container)),
             Answer::Policy(of) => (of.namespace.as_str(), format!("{}/policy/{}", of.pod, of.port)),
             Answer::Endpoints(of) if of.replica.is_empty() => {
                 (of.namespace.as_str(), format!("{}/endpoints", of.service))
@@ -477,9 +475,7 @@ mod tests {
             ["authorizationpolicy a", "authorizationpolicy b", "route get: default probe"]
         );
         assert_eq!(InboundAnswer::parse(&printed), Some(answer));
-        for other in
-            [serde_json::json!({}), serde_json::json!({"protocol": "TCP", "labels": {}}), Value::Null]
-        {
+        for other in [serde_json::json!({}), serde_json::json!({"protocol": "TCP", "labels": {}}), Value::Null] {
             assert_eq!(InboundAnswer::parse(&other), None, "{other}");
         }
     }

@@ -203,10 +203,7 @@ impl ProxyMetrics {
     pub fn build(&self) -> Option<&str> {
         let version = self.series(MetricMeaning::ProxyBuild).next()?.label("version");
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
-        (1..=LONGEST_VERSION)
-            .contains(&version.len())
-            .then_some(version)
-            .filter(|it| it.bytes().all(is_plain))
+        (1..=LONGEST_VERSION).contains(&version.len()).then_some(version).filter(|it| it.bytes().all(is_plain))
     }
 
     /// Combines two reads. The result is the later one alone if they are of different runs of the process, or of the
@@ -294,9 +291,8 @@ impl ProxyMetrics {
             return;
         }
         let has_two = self.period.is_some();
-        self.denied.sort_by(|a, b| {
-            (b.weight(has_two), b.count).cmp(&(a.weight(has_two), a.count)).then_with(|| a.cmp(b))
-        });
+        self.denied
+            .sort_by(|a, b| (b.weight(has_two), b.count).cmp(&(a.weight(has_two), a.count)).then_with(|| a.cmp(b)));
         // Old denials that did not grow are not evidence of two reads.
         let cut = self.denied.split_off(MOST_DENIED);
         let lost = cut.iter().filter(|denied| denied.weight(has_two) > 0);
@@ -327,10 +323,9 @@ mod tests {
 
     #[test]
     fn two_reads_in_any_order_give_the_growth() {
-        for both in [
-            read(130, 50, 9.0).followed_by(read(100, 50, 4.0)),
-            read(100, 50, 4.0).followed_by(read(130, 50, 9.0)),
-        ] {
+        for both in
+            [read(130, 50, 9.0).followed_by(read(100, 50, 4.0)), read(100, 50, 4.0).followed_by(read(130, 50, 9.0))]
+        {
             assert_eq!((both.period, both.read_at), (Some(30), Some(130)));
             assert_eq!(growth(&both.reduced()), [5]);
         }
@@ -344,10 +339,9 @@ mod tests {
 
     #[test]
     fn restart_or_single_moment_gives_no_growth() {
-        for both in [
-            read(100, 50, 4.0).followed_by(read(130, 120, 9.0)),
-            read(100, 50, 4.0).followed_by(read(100, 50, 9.0)),
-        ] {
+        for both in
+            [read(100, 50, 4.0).followed_by(read(130, 120, 9.0)), read(100, 50, 4.0).followed_by(read(100, 50, 9.0))]
+        {
             assert_eq!((both.period, growth(&both)), (None, Vec::new()));
             assert!(both.reduced().series.is_empty());
         }
@@ -388,13 +382,7 @@ mod tests {
     }
 
     fn denied(client: &str, count: u64) -> Denied {
-        Denied {
-            port: 80,
-            what: "requests".to_owned(),
-            client: client.to_owned(),
-            count,
-            ..Denied::default()
-        }
+        Denied { port: 80, what: "requests".to_owned(), client: client.to_owned(), count, ..Denied::default() }
     }
 
     #[test]

@@ -80,10 +80,7 @@ impl FromStr for Server {
     type Err = UnknownKind;
 
     fn from_str(text: &str) -> Result<Server, UnknownKind> {
-        Server::ALL
-            .into_iter()
-            .find(|server| server.name() == text)
-            .ok_or_else(|| UnknownKind(text.to_owned()))
+        Server::ALL.into_iter().find(|server| server.name() == text).ok_or_else(|| UnknownKind(text.to_owned()))
     }
 }
 

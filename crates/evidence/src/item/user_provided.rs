@@ -71,9 +71,7 @@ impl Query for OfLogs {
     fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
         Some(GapRemediation::instruction(match why {
             Why::Denied { .. } => "grant get on pods/log",
-            Why::TimedOut { .. } | Why::Failed { .. } => {
-                "run again; -v shows the responses of the API server"
-            }
+            Why::TimedOut { .. } | Why::Failed { .. } => "run again; -v shows the responses of the API server",
             Why::NotOffered | Why::NotCaptured => {
                 "provide logs: --logs reads them from the cluster, --logs NODE=FILE or --logs \
                  NAMESPACE/POD/CONTAINER=FILE from a file"

@@ -71,9 +71,7 @@ impl Query for OfCli {
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
         Some(GapRemediation::instruction(match why {
-            Why::NotOffered | Why::NotCaptured => {
-                "provide the version of the linkerd CLI: --linkerd-cli VERSION"
-            }
+            Why::NotOffered | Why::NotCaptured => "provide the version of the linkerd CLI: --linkerd-cli VERSION",
             _ => {
                 "find out why the linkerd command on PATH fails, or provide its version: --linkerd-cli \
                  VERSION"

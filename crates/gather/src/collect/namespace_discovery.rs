@@ -7,9 +7,7 @@ use super::sanitizer::store_of;
 use super::{Gathered, Options};
 use crate::fetched::{Fetched, Why};
 use crate::item::answer::runs;
-use crate::item::{
-    EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program, Scope, controller_config_of,
-};
+use crate::item::{EXTENSION_LABEL, Extension, Item, Kind, Namespaces, Probe, Program, Scope, controller_config_of};
 use crate::model::cluster::Answer;
 use crate::model::ingress_controller::config_map;
 use crate::objects::{Link, Meta, Namespace, Object, Pod, Service, Workload};
@@ -39,9 +37,7 @@ pub(super) fn namespaces(options: &Options, gathered: &BTreeMap<Item, Gathered>)
             Some("destination" | "identity" | "proxy-injector")
         )
     };
-    let cni = |w: &Workload| {
-        w.metadata.label("k8s-app") == Some("linkerd-cni") || crate::model::cni::is_installer(w)
-    };
+    let cni = |w: &Workload| w.metadata.label("k8s-app") == Some("linkerd-cni") || crate::model::cni::is_installer(w);
     Namespaces {
         control_plane: options
             .control_plane_namespace
@@ -75,9 +71,8 @@ fn empty_extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeSet<Extension> 
     if deployments != Some(&Fetched::Complete) {
         return BTreeSet::new();
     }
-    let is_empty = |extension: &Extension| {
-        !labelled(gathered, *extension).is_empty() && homes(gathered, *extension).is_empty()
-    };
+    let is_empty =
+        |extension: &Extension| !labelled(gathered, *extension).is_empty() && homes(gathered, *extension).is_empty();
     Extension::ALL.into_iter().filter(is_empty).collect()
 }
 
@@ -102,8 +97,7 @@ fn homes(gathered: &BTreeMap<Item, Gathered>, extension: Extension) -> BTreeSet<
     let of_it = |meta: &&Meta| meta.label(EXTENSION_LABEL) == Some(extension.name());
     let deployments = objects::<Workload>(gathered, Kind::Deployment).iter().map(|one| &one.metadata);
     let pods = objects::<Pod>(gathered, Kind::Pod).iter().map(|one| &one.metadata);
-    let found: BTreeSet<&str> =
-        deployments.chain(pods).filter(of_it).map(|meta| meta.namespace.as_str()).collect();
+    let found: BTreeSet<&str> = deployments.chain(pods).filter(of_it).map(|meta| meta.namespace.as_str()).collect();
     if extension == Extension::Multicluster && found.is_empty() {
         let links = objects::<Link>(gathered, Kind::Link).iter();
         return links.map(|link| link.metadata.namespace.as_str()).collect();
@@ -151,14 +145,10 @@ pub(super) fn link_secrets(gathered: &BTreeMap<Item, Gathered>, namespaces: &Nam
     let items: BTreeMap<Item, String> = named
         .flat_map(|link| {
             let copies = discovers.then(|| {
-                let copies =
-                    [Item::copy_of_credentials(link, home), Item::usual_copy_of_credentials(link, home)];
+                let copies = [Item::copy_of_credentials(link, home), Item::usual_copy_of_credentials(link, home)];
                 copies.map(|copy| (copy, home.to_owned()))
             });
-            copies
-                .into_iter()
-                .flatten()
-                .chain([(Item::credentials_of(link), link.metadata.namespace.to_string())])
+            copies.into_iter().flatten().chain([(Item::credentials_of(link), link.metadata.namespace.to_string())])
         })
         .collect();
     items.into_iter().map(|(item, namespace)| Request { item, namespace: Some(namespace) }).collect()
@@ -168,8 +158,7 @@ pub(super) fn link_secrets(gathered: &BTreeMap<Item, Gathered>, namespaces: &Nam
 pub(super) fn controller_configs(gathered: &BTreeMap<Item, Gathered>) -> Vec<Request> {
     /// Limit for ingress controllers: a cluster has a few.
     const MOST: usize = 20;
-    let named: BTreeSet<(&str, &str)> =
-        objects::<Pod>(gathered, Kind::Pod).iter().filter_map(config_map).collect();
+    let named: BTreeSet<(&str, &str)> = objects::<Pod>(gathered, Kind::Pod).iter().filter_map(config_map).collect();
     let requests = named.into_iter().take(MOST).map(|(namespace, name)| Request {
         item: controller_config_of(namespace, name),
         namespace: Some(namespace.to_owned()),

@@ -59,13 +59,9 @@ impl SavePlan {
     pub(super) fn finish(self) -> io::Result<Vec<Content>> {
         let Some(Work { pages, worker }) = self.work else { return Ok(Vec::new()) };
         drop(pages);
-        let (spool, places) =
-            worker.join().map_err(|_| io::Error::other("the compression thread failed"))??;
+        let (spool, places) = worker.join().map_err(|_| io::Error::other("the compression thread failed"))??;
         let whole = spool.finish();
-        Ok(places
-            .into_iter()
-            .map(|(at, length, len)| Content::Packed { blob: whole.slice(at, length), len })
-            .collect())
+        Ok(places.into_iter().map(|(at, length, len)| Content::Packed { blob: whole.slice(at, length), len }).collect())
     }
 }
 

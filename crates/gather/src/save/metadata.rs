@@ -35,11 +35,7 @@ pub struct ClosingEntries {
 
 impl ClosingEntries {
     /// Metadata of a collected cluster.
-    pub fn new(
-        collected: &Collected,
-        cluster: Option<String>,
-        cli_version: Option<String>,
-    ) -> ClosingEntries {
+    pub fn new(collected: &Collected, cluster: Option<String>, cli_version: Option<String>) -> ClosingEntries {
         let cluster_name = cluster;
         let cluster = &collected.cluster;
         let is_dated = cluster.live || cluster.time_source != TimeSource::Clock;

@@ -16,8 +16,8 @@ use serde_json::Value;
 use self::ahead::SavePlan;
 use self::pack::{Content, parent};
 use crate::source::bundle::manifest::{
-    ClusterRecord, ItemRecord, LeftOut, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool,
-    folder, named_file, segment,
+    ClusterRecord, ItemRecord, LeftOut, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool, folder,
+    named_file, segment,
 };
 
 pub use self::metadata::{ClosingEntries, Contents};
@@ -166,9 +166,8 @@ impl Writer {
             false => state.nodes.len(),
         };
         let seconds = pack::seconds(closing.captured_at.unwrap_or_else(jiff::Timestamp::now));
-        let (files, objects) = state
-            .files(closing, contents)
-            .map_err(|error| SaveError::Write { path: self.path.clone(), error })?;
+        let (files, objects) =
+            state.files(closing, contents).map_err(|error| SaveError::Write { path: self.path.clone(), error })?;
         Ok(Packed { path: self.path, form: self.form, files, seconds, objects, nodes })
     }
 
@@ -266,9 +265,8 @@ impl SaverState {
         let pages = self.items.entry(request.clone()).or_default();
         match list_of(&request.item) {
             Some((kind, version)) if pages.in_page == 0 => {
-                let begin = format!(
-                    "{{\"kind\":\"{kind}List\",\"apiVersion\":\"{version}\",\"metadata\":{{}},\"items\":[\n"
-                );
+                let begin =
+                    format!("{{\"kind\":\"{kind}List\",\"apiVersion\":\"{version}\",\"metadata\":{{}},\"items\":[\n");
                 pages.page.extend_from_slice(begin.as_bytes());
             }
             Some(_) => pages.page.extend_from_slice(b",\n"),
@@ -303,11 +301,7 @@ impl SaverState {
     }
 
     /// All files, the manifest first, and the number of their objects.
-    fn files(
-        self,
-        closing: ClosingEntries,
-        contents: Contents,
-    ) -> io::Result<(Vec<(BundleEntry, Content)>, usize)> {
+    fn files(self, closing: ClosingEntries, contents: Contents) -> io::Result<(Vec<(BundleEntry, Content)>, usize)> {
         let whole = self.spool.finish();
         let packed = self.ahead.finish()?;
         let mut files = BTreeMap::new();

@@ -156,19 +156,14 @@ pub fn save(
     files: impl IntoIterator<Item = (String, Vec<u8>)>,
     at: Timestamp,
 ) -> Result<u64, SaveError> {
-    write(path, form, &contents(files), seconds(at))
-        .map_err(|error| SaveError::Write { path: path.to_owned(), error })
+    write(path, form, &contents(files), seconds(at)).map_err(|error| SaveError::Write { path: path.to_owned(), error })
 }
 
 /// Writes files from memory to a stream, as `.tar.gz`.
 ///
 /// # Errors
 /// The stream cannot be written.
-pub fn stream<W: Write>(
-    out: W,
-    files: impl IntoIterator<Item = (String, Vec<u8>)>,
-    at: Timestamp,
-) -> io::Result<()> {
+pub fn stream<W: Write>(out: W, files: impl IntoIterator<Item = (String, Vec<u8>)>, at: Timestamp) -> io::Result<()> {
     tar(Form::TarGz, out, &contents(files), seconds(at))?.flush()
 }
 

@@ -19,8 +19,8 @@ use crate::encoding::decoded;
 use crate::fetched::{Fetched, Why};
 use crate::item::destination::DESTINATION_PORT;
 use crate::item::diagnostic::{
-    Answer, Endpoint, EndpointsSample, InboundAnswer, MetricsSample, PortPolicy, ProfileAnswer,
-    ProxyCertificates, ReplicaProfile, ServiceEndpoints,
+    Answer, Endpoint, EndpointsSample, InboundAnswer, MetricsSample, PortPolicy, ProfileAnswer, ProxyCertificates,
+    ReplicaProfile, ServiceEndpoints,
 };
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning;
@@ -92,8 +92,7 @@ impl Diagnostics {
         let mut all = Diagnostics::default();
         for (of, path) in given {
             let shown = path.display().to_string();
-            let unreadable =
-                |reason: &str| LoadError::Unreadable { path: shown.clone(), reason: reason.to_owned() };
+            let unreadable = |reason: &str| LoadError::Unreadable { path: shown.clone(), reason: reason.to_owned() };
             let open = |error| LoadError::Open { path: shown.clone(), error };
             if path.as_os_str() == "-" {
                 return Err(unreadable("standard input is not supported: write the output to a file"));
@@ -101,13 +100,10 @@ impl Diagnostics {
             let mut bytes = Vec::new();
             let mut file = BufReader::new(File::open(path).map_err(open)?);
             let is_packed = file.fill_buf().map_err(open)?.starts_with(GZIP);
-            let text: Box<dyn Read> =
-                if is_packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+            let text: Box<dyn Read> = if is_packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
             text.take(MOST + 1).read_to_end(&mut bytes).map_err(open)?;
             if bytes.len() as u64 > MOST {
-                return Err(unreadable(
-                    "it is larger than 64 MiB: split the metrics into files with fewer pods",
-                ));
+                return Err(unreadable("it is larger than 64 MiB: split the metrics into files with fewer pods"));
             }
             if bytes.iter().all(u8::is_ascii_whitespace) {
                 return Err(unreadable("the file is empty: linkerd diagnostics printed nothing"));
@@ -229,8 +225,7 @@ impl Diagnostics {
             return;
         }
         let proxies = self.answers.values().filter_map(Answer::of_proxy);
-        let is_its =
-            |proxy: &&ProxyMetrics| (&proxy.namespace, &proxy.pod) == (&metrics.namespace, &metrics.pod);
+        let is_its = |proxy: &&ProxyMetrics| (&proxy.namespace, &proxy.pod) == (&metrics.namespace, &metrics.pod);
         metrics.read_at = proxies.filter(is_its).find_map(|proxy| proxy.read_at);
     }
 
@@ -305,10 +300,7 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, UnusedText> 
 }
 
 /// Certificates of the proxy that a text is of.
-fn certificates(
-    of: Option<&PortOf>,
-    set: impl FnOnce(&mut ProxyCertificates),
-) -> Result<Vec<Answer>, UnusedText> {
+fn certificates(of: Option<&PortOf>, set: impl FnOnce(&mut ProxyCertificates)) -> Result<Vec<Answer>, UnusedText> {
     let Some(PortOf { namespace, pod, .. }) = of.cloned() else {
         return Err(UnusedText::Of(
             "certificates do not name the pod of their proxy: use --diagnostics NAMESPACE/POD:4191=FILE",
@@ -333,13 +325,7 @@ fn profile(value: &Value, replica: &str) -> Option<Answer> {
     }
     let profile = ProfileAnswer::parse(value);
     let replica = replica.to_owned();
-    Some(Answer::Profile(ReplicaProfile {
-        namespace,
-        service,
-        replica,
-        profile,
-        ..ReplicaProfile::default()
-    }))
+    Some(Answer::Profile(ReplicaProfile { namespace, service, replica, profile, ..ReplicaProfile::default() }))
 }
 
 /// The endpoints of Services, of a replica if it is known.
@@ -367,13 +353,7 @@ fn endpoints(rows: &[Value], replica: &str) -> Option<Vec<Answer>> {
     let each = services.into_iter().map(|((namespace, service), mut endpoints)| {
         endpoints.sort();
         let replica = replica.to_owned();
-        Answer::Endpoints(ServiceEndpoints {
-            namespace,
-            service,
-            replica,
-            endpoints,
-            ..ServiceEndpoints::default()
-        })
+        Answer::Endpoints(ServiceEndpoints { namespace, service, replica, endpoints, ..ServiceEndpoints::default() })
     });
     (!rows.is_empty()).then(|| each.collect())
 }
@@ -429,8 +409,7 @@ mod tests {
 
     #[test]
     fn parts_of_metrics_without_comments_are_read() {
-        let part =
-            "process_clock_time_seconds 1768471260\noutbound_http_errors_total{error=\"failfast\"} 3\n";
+        let part = "process_clock_time_seconds 1768471260\noutbound_http_errors_total{error=\"failfast\"} 3\n";
         let mut all = Diagnostics::default();
         assert_eq!(all.read(part, PortOf::parse("shop/web-1:4191").as_ref()), Ok(1));
         let one = all.answers.values().find_map(Answer::of_proxy).expect("a proxy");
@@ -510,16 +489,9 @@ mod tests {
                 .contains("POD:PORT")
         );
         assert!(of("protocol:\n  Kind:\n    Detect: {}\nmetadata: {Kind: {}}\n").contains("--to"));
-        for other in [
-            "",
-            "{}",
-            "[]",
-            "hello",
-            "[1]",
-            "{\"kind\":\"List\"}",
-            "#\n# POD ../x (1 of 1)\n",
-            "[{\"pod\":\"a\"}]",
-        ] {
+        for other in
+            ["", "{}", "[]", "hello", "[1]", "{\"kind\":\"List\"}", "#\n# POD ../x (1 of 1)\n", "[{\"pod\":\"a\"}]"]
+        {
             assert_eq!(read(other), Err(UnusedText::Other), "{other:?}");
         }
     }
@@ -529,9 +501,7 @@ mod tests {
         let text = r#"[{"namespace":"shop","ip":"10.1.0.4","port":8080,"pod":"web-1","service":"web.shop","weight":1,"labels":{}},
             {"namespace":"shop","ip":"203.0.113.7","port":4143,"pod":"","service":"web-east.shop","weight":1,"labels":null}]"#;
         let answers = read(text).unwrap();
-        let [Answer::Endpoints(east), Answer::Endpoints(web)] = answers.as_slice() else {
-            panic!("{answers:?}")
-        };
+        let [Answer::Endpoints(east), Answer::Endpoints(web)] = answers.as_slice() else { panic!("{answers:?}") };
         assert_eq!((east.service.as_str(), east.endpoints.len()), ("web-east", 0));
         assert_eq!(web.endpoints, [of_pod()]);
     }
@@ -585,9 +555,7 @@ mod tests {
             assert_eq!(all.read(text, of.as_ref()), Ok(1));
         }
         let answers: Vec<Answer> = all.answers.into_values().collect();
-        let [Answer::Endpoints(one), Answer::Endpoints(two)] = answers.as_slice() else {
-            panic!("{answers:?}")
-        };
+        let [Answer::Endpoints(one), Answer::Endpoints(two)] = answers.as_slice() else { panic!("{answers:?}") };
         assert_eq!((one.replica.as_str(), one.endpoints.len()), ("linkerd-destination-1", 2));
         assert_eq!(one.again.as_ref(), Some(&one.endpoints));
         assert_eq!((two.replica.as_str(), two.again.as_ref()), ("linkerd-destination-2", None));
@@ -596,16 +564,7 @@ mod tests {
     #[test]
     fn pod_port_has_one_format() {
         assert_eq!(PortOf::parse("shop/web-1:8080").map(|of| of.port), Some(8080));
-        for bad in [
-            "",
-            "web-1:8080",
-            "shop/web-1",
-            "shop/web-1:0",
-            "shop/web-1:x",
-            "a/b/c:1",
-            "shop/../x:1",
-            "S/a:1",
-        ] {
+        for bad in ["", "web-1:8080", "shop/web-1", "shop/web-1:0", "shop/web-1:x", "a/b/c:1", "shop/../x:1", "S/a:1"] {
             assert_eq!(PortOf::parse(bad), None, "{bad}");
         }
     }

@@ -21,9 +21,8 @@ pub fn tree(folder: &Path, budget: &mut Budget) -> io::Result<Tree> {
     let mut tree = Tree::default();
     let mut links = Vec::new();
     let walk = WalkDir::new(folder).min_depth(1).max_depth(MAX_DEPTH + 1).follow_root_links(true);
-    let is_left_out = |entry: &DirEntry| {
-        entry.file_type().is_dir() && LEFT_OUT.iter().any(|name| entry.file_name() == *name)
-    };
+    let is_left_out =
+        |entry: &DirEntry| entry.file_type().is_dir() && LEFT_OUT.iter().any(|name| entry.file_name() == *name);
     for entry in walk.into_iter().filter_entry(|entry| !is_left_out(entry)) {
         let entry = match entry {
             Ok(entry) => entry,
@@ -71,8 +70,7 @@ pub fn tree(folder: &Path, budget: &mut Budget) -> io::Result<Tree> {
 /// A path from the folder on, with `/` on every system.
 fn inside(folder: &Path, path: &Path) -> String {
     let path = path.strip_prefix(folder).unwrap_or(path);
-    let parts: Vec<String> =
-        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    let parts: Vec<String> = path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     parts.join("/")
 }
 

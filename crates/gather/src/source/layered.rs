@@ -51,26 +51,19 @@ impl<S: Source> Layered<S> {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn node_files(
-        &self,
-        nodes: &NodeEvidence,
-        request: &Request,
-        sink: &mut dyn ObjectSink,
-    ) -> Fetched {
+    async fn node_files(&self, nodes: &NodeEvidence, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         let mut held = BaseNodes::default();
         let base = self.base.fetch(request, &mut held).await;
         let mut warnings = Vec::new();
         let given = nodes.answer(&mut |files| {
             let earlier = held.0.get(&files.node);
             // Explicitly given evidence wins, unless both have a collection time.
-            let base_wins =
-                earlier.is_some_and(|earlier| match (collected_at(earlier), collected_at(&files)) {
-                    (Some(base), Some(given)) => base > given,
-                    _ => false,
-                });
+            let base_wins = earlier.is_some_and(|earlier| match (collected_at(earlier), collected_at(&files)) {
+                (Some(base), Some(given)) => base > given,
+                _ => false,
+            });
             if earlier.is_some() {
-                let (kept, left) =
-                    if base_wins { ("the bundle", "--nodes") } else { ("--nodes", "the bundle") };
+                let (kept, left) = if base_wins { ("the bundle", "--nodes") } else { ("--nodes", "the bundle") };
                 warnings.push(twice(&files.node, kept, left));
             }
             if !base_wins {

@@ -61,8 +61,7 @@ impl Logs {
                      NAMESPACE/POD/CONTAINER"
                 )));
             };
-            let shown =
-                if path.as_os_str() == STDIN { "stdin".to_owned() } else { path.display().to_string() };
+            let shown = if path.as_os_str() == STDIN { "stdin".to_owned() } else { path.display().to_string() };
             let read = if path.as_os_str() == STDIN {
                 match stdin.take() {
                     Some(stdin) => tail_of_stream(stdin),
@@ -71,8 +70,7 @@ impl Logs {
             } else {
                 tail_of_file(path)
             };
-            let Tail { bytes, cut, ended } =
-                read.map_err(|error| LoadError::Open { path: shown.clone(), error })?;
+            let Tail { bytes, cut, ended } = read.map_err(|error| LoadError::Open { path: shown.clone(), error })?;
             if let Some(reason) = no_text(&bytes) {
                 return Err(LoadError::Unreadable { path: shown, reason: reason.to_owned() });
             }
@@ -212,8 +210,7 @@ mod tests {
     use super::*;
 
     fn open(given: &[(&str, &Path)], stdin: &[u8]) -> Result<Logs, LoadError> {
-        let given: Vec<_> =
-            given.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect();
+        let given: Vec<_> = given.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect();
         Logs::open(&given, stdin)
     }
 
@@ -243,9 +240,7 @@ mod tests {
     fn non_log_is_rejected_with_reason() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x");
-        for (bytes, part) in
-            [(&b""[..], "is empty"), (b"\x1F\x8B\x08", "compressed"), (b"LPKSHHRH\0\0", "not text")]
-        {
+        for (bytes, part) in [(&b""[..], "is empty"), (b"\x1F\x8B\x08", "compressed"), (b"LPKSHHRH\0\0", "not text")] {
             std::fs::write(&path, bytes).expect("written");
             let error = open(&[("n1", &path)], b"").expect_err("no log").to_string();
             assert!(error.contains(part) && error.contains("/x"), "{error}");

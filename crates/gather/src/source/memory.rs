@@ -77,8 +77,7 @@ impl Memory {
     /// # Errors
     /// It has no kind or no name.
     pub fn add(&mut self, object: &serde_json::Value) -> Result<(), NotAnObject> {
-        let text =
-            |pointer: &str| object.pointer(pointer).and_then(serde_json::Value::as_str).unwrap_or_default();
+        let text = |pointer: &str| object.pointer(pointer).and_then(serde_json::Value::as_str).unwrap_or_default();
         let kind = text("/kind");
         if kind.is_empty() {
             return Err(NotAnObject::Lacks("kind"));

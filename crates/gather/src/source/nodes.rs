@@ -187,17 +187,13 @@ impl NodeEvidence {
         }
         for (file, blob) in tree.files.iter().filter(|(file, _)| !file.contains('/')) {
             let place = format!("{path}/{file}");
-            match ([".tar.gz", ".tgz", ".tar.zst", ".tzst", ".tar"].iter())
-                .find_map(|end| file.strip_suffix(end))
-            {
+            match ([".tar.gz", ".tgz", ".tar.zst", ".tzst", ".tar"].iter()).find_map(|end| file.strip_suffix(end)) {
                 Some(node) => match archive::unpack(blob, budget, |_| false) {
                     Ok(Unpacked::Tree(tree)) => {
                         let tree = without_single_folder(tree);
                         self.add_node(node, &place, &tree);
                     }
-                    Ok(Unpacked::Plain(..)) => {
-                        self.trouble.push(malformed(path, file, "it is not an archive"))
-                    }
+                    Ok(Unpacked::Plain(..)) => self.trouble.push(malformed(path, file, "it is not an archive")),
                     Err(error) => self.trouble.push(malformed(path, file, &error.to_string())),
                 },
                 None => match blob.bytes(node_log::MAX_LOG as u64) {
@@ -258,11 +254,8 @@ impl NodeEvidence {
         match self.nodes.remove(node) {
             None => _ = self.nodes.insert(node.to_owned(), found),
             Some(earlier) => {
-                let (kept, left) = if found.collected_at >= earlier.collected_at {
-                    (found, earlier)
-                } else {
-                    (earlier, found)
-                };
+                let (kept, left) =
+                    if found.collected_at >= earlier.collected_at { (found, earlier) } else { (earlier, found) };
                 self.warnings.push(twice(node, &kept.from, &left.from));
                 self.nodes.insert(node.to_owned(), kept);
             }
@@ -312,8 +305,7 @@ impl Meta {
         struct Tag {
             schema: String,
         }
-        let ours =
-            serde_json::from_slice::<Tag>(bytes).is_ok_and(|tag| tag.schema.starts_with("node-snapshot/"));
+        let ours = serde_json::from_slice::<Tag>(bytes).is_ok_and(|tag| tag.schema.starts_with("node-snapshot/"));
         if ours { serde_json::from_slice(bytes).unwrap_or_default() } else { Meta::default() }
     }
 }

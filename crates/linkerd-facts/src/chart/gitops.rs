@@ -56,8 +56,7 @@ pub struct Installed {
 const TEMPLATE: &str = "{{";
 
 /// Strings that a relevant text contains.
-const MARKS: [&str; 6] =
-    ["HelmRelease", "argoproj.io", "helm.cattle.io", "helmCharts", "releases:", "dependencies:"];
+const MARKS: [&str; 6] = ["HelmRelease", "argoproj.io", "helm.cattle.io", "helmCharts", "releases:", "dependencies:"];
 
 /// Whether an object of this kind installs charts with values, which are read here: of Flux, Argo CD and k3s.
 pub fn is_read(kind: &str) -> bool {
@@ -152,9 +151,7 @@ impl<'t> Set<'t> {
     /// The file at a path from the top of a repository that may contain more than the set.
     fn of_repository(&self, path: &str) -> Option<&'t Text> {
         let is = |text: &&Text| {
-            text.path == path
-                || path.ends_with(&format!("/{}", text.path))
-                || text.path.ends_with(&format!("/{path}"))
+            text.path == path || path.ends_with(&format!("/{}", text.path)) || text.path.ends_with(&format!("/{path}"))
         };
         let mut found = self.texts.iter().filter(is);
         found.next().filter(|_| found.next().is_none())

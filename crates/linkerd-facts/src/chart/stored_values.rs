@@ -50,8 +50,7 @@ impl ValuePositions {
 
     /// Position of a value by its path in evidence, and its path in the values.
     pub(super) fn find(&self, text: &str, field: &str) -> Option<(String, Spot)> {
-        let bare =
-            || field.strip_prefix(self.above.trim_end_matches('.')).filter(|rest| rest.starts_with('['));
+        let bare = || field.strip_prefix(self.above.trim_end_matches('.')).filter(|rest| rest.starts_with('['));
         let path = field.strip_prefix(&self.above).or_else(bare)?;
         let at = match &self.spots {
             Spots::Below(above) => spot(text, &format!("{above}{path}"))?,

@@ -133,9 +133,9 @@ impl Values {
             (ChartType::TextList, value) => {
                 value.as_sequence().is_some_and(|list| list.iter().all(|value| !is_nested(value)))
             }
-            (ChartType::MapList, value) => value
-                .as_sequence()
-                .is_some_and(|list| list.iter().all(|value| value.is_mapping() || value.is_null())),
+            (ChartType::MapList, value) => {
+                value.as_sequence().is_some_and(|list| list.iter().all(|value| value.is_mapping() || value.is_null()))
+            }
             (ChartType::Number, value) => value.is_number(),
             (ChartType::Text, value) => !is_nested(value),
             (ChartType::Boolean, value) => value.is_bool(),
@@ -158,9 +158,7 @@ impl Values {
                 | ChartType::MapList => "a number",
             },
             Value::String(_) => "a string",
-            Value::Sequence(_) if matches!(wanted, ChartType::TextList | ChartType::MapList) => {
-                "a list of other types"
-            }
+            Value::Sequence(_) if matches!(wanted, ChartType::TextList | ChartType::MapList) => "a list of other types",
             Value::Sequence(_) => "a list",
             Value::Mapping(_) if wanted == ChartType::TextMap => "a map of something else",
             Value::Mapping(_) | Value::Tagged(_) => "a map",
@@ -198,7 +196,8 @@ mod tests {
 
     #[test]
     fn values_are_found_by_their_path() {
-        let text = "proxy: {nativeSidecar: true, uid: 2102, gid: '7'}\ndebugContainer: {image: {name: a/debug, version: ''}}";
+        let text =
+            "proxy: {nativeSidecar: true, uid: 2102, gid: '7'}\ndebugContainer: {image: {name: a/debug, version: ''}}";
         let values = Values::read(text).expect("values");
         assert_eq!(values.bool("proxy.nativeSidecar"), Some(true));
         assert_eq!(values.bool("proxy.nothing.here"), None);

@@ -150,8 +150,7 @@ impl ValuesFile {
     /// Whether another chart reads a value, a value below it, or a map above it.
     pub fn is_shared(&self, path: &str) -> bool {
         let is_below = |one: &str, other: &str| {
-            other.is_empty()
-                || one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            other.is_empty() || one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         self.shared.iter().any(|shared| is_below(path, shared) || is_below(shared, path))
     }
@@ -264,13 +263,8 @@ mod tests {
         let second = file("b.yaml", "proxy: {cores: 2, logLevel: null}\n\"proxy.cores\": 3");
         let places: Vec<String> = second.leaves().iter().map(Leaf::place).collect();
         assert_eq!(places, ["proxy.cores", "[proxy.cores]"]);
-        let given = ValuesInput {
-            chart: "x".to_owned(),
-            release: None,
-            files: vec![first, second],
-            by: None,
-            partial: false,
-        };
+        let given =
+            ValuesInput { chart: "x".to_owned(), release: None, files: vec![first, second], by: None, partial: false };
         let at = |path: &str| given.at(path).map(|(file, value)| (file.name.clone(), value.as_u64()));
         assert_eq!(at("proxy.cores"), Some(("b.yaml".to_owned(), Some(2))));
         assert_eq!((at("proxy.logLevel"), at("clusterNetworks")), (None, Some(("a.yaml".to_owned(), None))));
@@ -282,8 +276,8 @@ mod tests {
 
     #[test]
     fn words_of_older_yaml_are_booleans_without_quotes() {
-        let file = ValuesFile::read("v.yaml", "proxy: {a: off, b: 'off', c: \"No\", d: Yes}\ne: [on, x]")
-            .expect("values");
+        let file =
+            ValuesFile::read("v.yaml", "proxy: {a: off, b: 'off', c: \"No\", d: Yes}\ne: [on, x]").expect("values");
         let at = |path: &str| file.at(path).cloned().expect("a value");
         assert_eq!((at("proxy.a"), at("proxy.b")), (Value::Bool(false), Value::from("off")));
         assert_eq!((at("proxy.c"), at("proxy.d")), (Value::from("No"), Value::Bool(true)));

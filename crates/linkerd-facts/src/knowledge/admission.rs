@@ -190,9 +190,8 @@ impl WrittenSchema {
             }
             return part.read(of, depth - 1);
         }
-        let is_in_version = |field: &WrittenSchema| {
-            field.only.is_empty() || field.only.iter().any(|version| version == of.version)
-        };
+        let is_in_version =
+            |field: &WrittenSchema| field.only.is_empty() || field.only.iter().any(|version| version == of.version);
         let fields = self.fields.iter().filter(|(_, field)| is_in_version(field)).map(|(name, field)| {
             let read = field.read(of, depth).map_err(|why| format!("{name}: {why}"))?;
             Ok((name.clone(), read))
@@ -235,11 +234,7 @@ impl AdmissionRules {
     }
 
     /// The first release whose schemas are known, if a release is older.
-    pub fn schemas_unknown_before(
-        &self,
-        version: Option<&LinkerdVersion>,
-        of: &Knowledge,
-    ) -> Option<EdgeTag> {
+    pub fn schemas_unknown_before(&self, version: Option<&LinkerdVersion>, of: &Knowledge) -> Option<EdgeTag> {
         let first = Introduced::at_edge(self.schemas_from);
         let is_older = version.is_some_and(|version| version.contains(&first, of.minors()) == Contains::No);
         is_older.then_some(self.schemas_from)
@@ -286,8 +281,8 @@ impl SpecSchema {
     /// The first edge that serves this version, if a release does not serve it yet.
     pub fn not_before(&self, version: Option<&LinkerdVersion>, of: &Knowledge) -> Option<EdgeTag> {
         let since = self.since?;
-        let is_served = version
-            .is_none_or(|version| version.contains(&Introduced::at_edge(since), of.minors()) != Contains::No);
+        let is_served =
+            version.is_none_or(|version| version.contains(&Introduced::at_edge(since), of.minors()) != Contains::No);
         (!is_served).then_some(since)
     }
 }

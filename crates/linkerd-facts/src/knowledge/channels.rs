@@ -130,9 +130,6 @@ mod tests {
         assert_eq!(of("enterprise-2.19.6", "linkerd-viz"), None);
         assert_eq!(of("2.19.6", "linkerd-crds"), None, "the source is unknown");
         let enterprise = channels.origin(&version("enterprise-2.19.6")).expect("known");
-        assert_eq!(
-            enterprise.value("linkerd-control-plane", "proxy.cores"),
-            "linkerd-control-plane.proxy.cores"
-        );
+        assert_eq!(enterprise.value("linkerd-control-plane", "proxy.cores"), "linkerd-control-plane.proxy.cores");
     }
 }

@@ -37,9 +37,8 @@ struct Read {
 
 impl Read {
     fn is_about(&self, path: &str) -> bool {
-        let within = |of: &String| {
-            path.strip_prefix(of.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
+        let within =
+            |of: &String| path.strip_prefix(of.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         self.paths.iter().any(within)
     }
 
@@ -97,10 +96,8 @@ impl ChartValues {
             said.all(|read| release.is_some_and(|edge| read.holds_at(edge)))
         };
         let values = || {
-            let listed = self
-                .lists()
-                .into_iter()
-                .flat_map(|(paths, kind)| paths.iter().map(move |path| (path.as_str(), kind)));
+            let listed =
+                self.lists().into_iter().flat_map(|(paths, kind)| paths.iter().map(move |path| (path.as_str(), kind)));
             listed.filter(|(path, _)| is_read(path))
         };
         let maps = values().flat_map(|(path, _)| maps_of(path)).map(|path| (path, ChartType::Map));
@@ -124,9 +121,10 @@ impl ChartValues {
 
     /// Whether any release reads a value at this path, or a map that contains it.
     pub fn has(&self, path: &str) -> bool {
-        self.lists().into_iter().flat_map(|(paths, _)| paths).any(|known| {
-            path.strip_prefix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
+        self.lists()
+            .into_iter()
+            .flat_map(|(paths, _)| paths)
+            .any(|known| path.strip_prefix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     }
 
     /// Source of the facts, and date of reading.
@@ -153,8 +151,7 @@ impl KnowledgeFile for ChartValues {
         if let Some(map) = all().flat_map(|path| maps_of(path)).find(|map| known.contains(map)) {
             return Err(format!("{map} is a value and a map of values"));
         }
-        let about =
-            |path: &String| all().any(|value| value == path || value.starts_with(&format!("{path}.")));
+        let about = |path: &String| all().any(|value| value == path || value.starts_with(&format!("{path}.")));
         match self.read.iter().flat_map(|read| &read.paths).find(|path| !about(path)) {
             Some(path) => Err(format!("{path} is limited to some releases but has no type")),
             None => Ok(()),

@@ -134,16 +134,11 @@ impl Charts {
     }
 
     /// Values that a chart of a release rejects; without a release, those that all reject.
-    pub fn refusals<'k>(
-        &'k self,
-        chart: &str,
-        release: Option<EdgeTag>,
-    ) -> impl Iterator<Item = &'k Refusal> {
+    pub fn refusals<'k>(&'k self, chart: &str, release: Option<EdgeTag>) -> impl Iterator<Item = &'k Refusal> {
         let holds = move |rule: &Refusal| match release {
             None => rule.since.is_none() && rule.until.is_none(),
             Some(release) => {
-                rule.since.is_none_or(|since| since <= release)
-                    && rule.until.is_none_or(|until| release <= until)
+                rule.since.is_none_or(|since| since <= release) && rule.until.is_none_or(|until| release <= until)
             }
         };
         let chart = chart.to_owned();
@@ -209,9 +204,7 @@ impl Chart {
     /// The value that contains a path.
     fn around(&self, path: &str) -> Option<(&str, &ChartValue)> {
         let ends = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
-        ends.filter_map(|above| self.values.get_key_value(above))
-            .map(|(at, value)| (at.as_str(), value))
-            .next()
+        ends.filter_map(|above| self.values.get_key_value(above)).map(|(at, value)| (at.as_str(), value)).next()
     }
 
     /// A suggestion for a path: a similar name or a synonym at the same place, or the same name at another place.
@@ -233,8 +226,7 @@ impl Chart {
         }
         let beside: BTreeSet<&str> = taken()
             .filter_map(|known| {
-                let rest =
-                    if above.is_empty() { known } else { known.strip_prefix(above)?.strip_prefix('.')? };
+                let rest = if above.is_empty() { known } else { known.strip_prefix(above)?.strip_prefix('.')? };
                 rest.split('.').next()
             })
             .collect();
@@ -268,8 +260,8 @@ impl Chart {
         let nearest = |path: &str| {
             let apart = taken().map(|known| (strsim::damerau_levenshtein(known, path), known));
             let found = apart.filter(|(apart, _)| *apart <= most(path)).min().map(|(_, known)| known)?;
-            let equal_letters = found.replace('.', "").eq_ignore_ascii_case(&path.replace('.', ""))
-                || is_spelling(path, found);
+            let equal_letters =
+                found.replace('.', "").eq_ignore_ascii_case(&path.replace('.', "")) || is_spelling(path, found);
             (equal_letters || !has_other_word(path, found)).then_some((found, equal_letters))
         };
         // A path inside a value that is used as a whole: requests and limits, labels.
@@ -277,9 +269,7 @@ impl Chart {
             let ((known, is_spelling), rest) = (nearest(&path[..at])?, &path[at + 1..]);
             let path = match self.values.get(known)?.kind {
                 ValueKind::Resources if is_of_resources(rest) => format!("{known}.{rest}"),
-                ValueKind::Resources => {
-                    Some(meant_of_resources(known, rest)).filter(|meant| !meant.contains(' '))?
-                }
+                ValueKind::Resources => Some(meant_of_resources(known, rest)).filter(|meant| !meant.contains(' '))?,
                 ValueKind::Open if !rest.contains('.') => format!("{known}.{rest}"),
                 _ => return None,
             };
@@ -315,10 +305,8 @@ fn is_spelling(name: &str, known: &str) -> bool {
         let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
         short.len() >= 4 && long.strip_suffix('s') == Some(short)
     };
-    let is_letter =
-        |one: &str, other: &str| one.len().min(other.len()) >= 5 && strsim::osa_distance(one, other) == 1;
-    let is_near =
-        |one: &str, other: &str| is_plural(one, other) || is_slip(one, other) || is_letter(one, other);
+    let is_letter = |one: &str, other: &str| one.len().min(other.len()) >= 5 && strsim::osa_distance(one, other) == 1;
+    let is_near = |one: &str, other: &str| is_plural(one, other) || is_slip(one, other) || is_letter(one, other);
     let (whole, other) = (name.to_lowercase(), known.to_lowercase());
     let (own, known) = (words(name), words(known));
     let differing: Vec<_> = own.iter().zip(&known).filter(|(one, other)| one != other).collect();
@@ -331,8 +319,7 @@ fn is_spelling(name: &str, known: &str) -> bool {
 /// Whether two names differ in a whole word, such as `enablePDB` and `enablePSP`, or one has a word more.
 fn has_other_word(name: &str, known: &str) -> bool {
     let (own, known) = (words(name), words(known));
-    let is_other =
-        |one: &str, other: &str| one != other && one.len().min(other.len()) <= 4 && !is_slip(one, other);
+    let is_other = |one: &str, other: &str| one != other && one.len().min(other.len()) <= 4 && !is_slip(one, other);
     match own.len() == known.len() {
         true => own.iter().zip(&known).any(|(one, other)| is_other(one, other)),
         false => own.starts_with(&known) || known.starts_with(&own),
@@ -369,8 +356,7 @@ impl KnowledgeFile for Charts {
                 return Err(format!("refuses: unknown chart {chart}"));
             }
             let about = rule.charts.iter().filter_map(|chart| self.charts.get(chart));
-            let values: Vec<&str> =
-                about.clone().flat_map(|chart| chart.values.keys().map(String::as_str)).collect();
+            let values: Vec<&str> = about.clone().flat_map(|chart| chart.values.keys().map(String::as_str)).collect();
             let is_resource = |path: &str| {
                 about.clone().flat_map(|chart| &chart.values).any(|(known, value)| {
                     let rest = path.strip_prefix(known.as_str()).and_then(|rest| rest.strip_prefix('.'));
@@ -388,9 +374,7 @@ impl KnowledgeFile for Charts {
             if rule.remove.as_ref().is_some_and(|path| !rule.when.contains_key(path)) {
                 return Err("refuses: `remove` names a value of `when`".to_owned());
             }
-            if rule.when.is_empty()
-                || rule.when.values().any(|found| *found == Found::Other) == rule.words.is_empty()
-            {
+            if rule.when.is_empty() || rule.when.values().any(|found| *found == Found::Other) == rule.words.is_empty() {
                 return Err("refuses: `when` names values, and `words` go with `other`".to_owned());
             }
         }
@@ -430,12 +414,9 @@ mod tests {
         let chart = charts.get("linkerd-control-plane").expect("a chart");
         let known = |path: &str, release: &str| chart.known(path, edge(release));
         let taken = |path: &str, release: &str| matches!(known(path, release), Known::Taken(_));
+        assert!(taken("clusterNetworks", "edge-25.4.4") && taken("nodeSelector.kubernetes.io/os", "edge-25.4.4"));
         assert!(
-            taken("clusterNetworks", "edge-25.4.4") && taken("nodeSelector.kubernetes.io/os", "edge-25.4.4")
-        );
-        assert!(
-            taken("proxy.resources.cpu.limit", "edge-25.4.4")
-                && taken("proxy.inbound.server.http2", "edge-25.4.4")
+            taken("proxy.resources.cpu.limit", "edge-25.4.4") && taken("proxy.inbound.server.http2", "edge-25.4.4")
         );
         assert_eq!(known("proxy", "edge-25.4.4"), Known::Above);
         assert_eq!(known("global.x", "edge-25.4.4"), Known::Above);
@@ -443,10 +424,7 @@ mod tests {
             known("proxy.resources.limits.cpu", "edge-25.4.4"),
             Known::Resources("proxy.resources.cpu.limit".to_owned())
         );
-        assert_eq!(
-            known("controlPlaneTracing", "edge-26.8.3"),
-            Known::Gone("edge-25.9.4".parse().expect("edge"))
-        );
+        assert_eq!(known("controlPlaneTracing", "edge-26.8.3"), Known::Gone("edge-25.9.4".parse().expect("edge")));
         assert_eq!(known("disableIPv6", "edge-24.2.4"), Known::Later("edge-24.4.1".parse().expect("edge")));
         for (wrong, meant) in [
             ("proxy.nativeSidecars", Some("proxy.nativeSidecar")),
@@ -477,8 +455,7 @@ mod tests {
     #[test]
     fn only_another_spelling_is_sure() {
         let of = |chart: &str, path: &str, release: &str| {
-            let known =
-                Knowledge::embedded().charts().get(chart).expect("a chart").known(path, edge(release));
+            let known = Knowledge::embedded().charts().get(chart).expect("a chart").known(path, edge(release));
             let Known::Never(found) = known else { panic!("{path}: {known:?}") };
             found.map(|found| (found.path, found.is_spelling))
         };
@@ -506,23 +483,16 @@ mod tests {
     #[test]
     fn unread_values_depend_on_release() {
         let cni = Knowledge::embedded().charts().get("linkerd2-cni").expect("a chart");
-        let Known::Taken(value) = cni.known("repairController.resources", edge("edge-24.2.4")) else {
-            panic!("taken")
-        };
+        let Known::Taken(value) = cni.known("repairController.resources", edge("edge-24.2.4")) else { panic!("taken") };
         assert!(value.is_unread(edge("edge-24.2.4")) && !value.is_unread(edge("edge-24.8.2")));
         assert!(!value.is_unread(None));
     }
 
     #[test]
     fn invalid_line_is_rejected() {
-        for wrong in [
-            "",
-            "bool",
-            "text since",
-            "text since 2.18",
-            "text until edge-25.4.4 since edge-25.1.1",
-            "text read",
-        ] {
+        for wrong in
+            ["", "bool", "text since", "text since 2.18", "text until edge-25.4.4 since edge-25.1.1", "text read"]
+        {
             assert_eq!(ChartValue::parse(wrong), None, "{wrong:?}");
         }
     }

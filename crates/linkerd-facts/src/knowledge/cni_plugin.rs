@@ -374,20 +374,11 @@ mod tests {
             plugin().binaries(&v(tag), mode, ipv6).map(|binaries| (binaries.needed, binaries.optional))
         };
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        assert_eq!(
-            needed("v1.5.2", None, false),
-            Some((names(&["iptables-legacy-save", "iptables-legacy"]), vec![]))
-        );
-        assert_eq!(
-            needed("v1.3.0", Some("nft"), true),
-            Some((names(&["iptables-save", "iptables"]), vec![]))
-        );
+        assert_eq!(needed("v1.5.2", None, false), Some((names(&["iptables-legacy-save", "iptables-legacy"]), vec![])));
+        assert_eq!(needed("v1.3.0", Some("nft"), true), Some((names(&["iptables-save", "iptables"]), vec![])));
         assert_eq!(
             needed("v1.4.0", Some("nft"), true),
-            Some((
-                names(&["iptables-nft-save", "iptables-nft"]),
-                names(&["ip6tables-nft-save", "ip6tables-nft"])
-            ))
+            Some((names(&["iptables-nft-save", "iptables-nft"]), names(&["ip6tables-nft-save", "ip6tables-nft"])))
         );
         assert_eq!(
             needed("v1.6.2", Some("plain"), true),

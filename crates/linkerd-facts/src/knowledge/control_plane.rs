@@ -292,8 +292,7 @@ impl ControlPlane {
         version: &LinkerdVersion,
         minors: &MinorTable,
     ) -> Vec<&'a GroupVersion> {
-        let asked =
-            |row: &&GroupVersion| row.group == group && row.releases.covers(version, minors) == Contains::Yes;
+        let asked = |row: &&GroupVersion| row.group == group && row.releases.covers(version, minors) == Contains::Yes;
         self.group_versions.iter().filter(asked).collect()
     }
 
@@ -356,16 +355,15 @@ mod tests {
         let right = ("policy.linkerd.io", "egressnetworks", "list");
         let policy = |version: &str| {
             let roles = table.roles("mesh", &v(version), minors, |_| false);
-            let policy =
-                roles.into_iter().find(|role| role.role == "linkerd-policy").expect("linkerd-policy");
+            let policy = roles.into_iter().find(|role| role.role == "linkerd-policy").expect("linkerd-policy");
             policy.rights.contains(&right)
         };
         assert!(policy("edge-25.4.4") && !policy("edge-24.8.2"));
         let roles = table.roles("mesh", &v("edge-25.4.4"), minors, |_| false);
         assert!(roles.iter().any(|role| role.binding == "linkerd-mesh-proxy-injector"));
         let slices = |is_set: bool| {
-            let roles = table
-                .roles("mesh", &v("edge-25.4.4"), minors, |value| is_set && value == "enableEndpointSlices");
+            let roles =
+                table.roles("mesh", &v("edge-25.4.4"), minors, |value| is_set && value == "enableEndpointSlices");
             roles.iter().any(|role| role.rights.iter().any(|(_, resource, _)| *resource == "endpointslices"))
         };
         assert!(slices(true) && !slices(false));

@@ -136,9 +136,7 @@ impl Extensions {
 
     /// The extension that creates a ServiceAccount which the chart of `named_by` uses in its policies.
     pub fn brings_account(&self, named_by: &str, namespace: &str, name: &str) -> Option<&str> {
-        let is_it = |one: &&OptionalAccount| {
-            one.named_by == named_by && one.namespace == namespace && one.name == name
-        };
+        let is_it = |one: &&OptionalAccount| one.named_by == named_by && one.namespace == namespace && one.name == name;
         self.optional_accounts.iter().find(is_it).map(|one| one.brought_by.as_str())
     }
 

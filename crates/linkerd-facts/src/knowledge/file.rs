@@ -65,8 +65,7 @@ pub(super) trait KnowledgeFile: DeserializeOwned {
 
 /// Parses one file's text.
 pub(super) fn parse<T: KnowledgeFile>(path: &Path, text: &str) -> Result<T, KnowledgeError> {
-    let malformed =
-        |line, column, reason| KnowledgeError::Malformed { path: path.to_owned(), line, column, reason };
+    let malformed = |line, column, reason| KnowledgeError::Malformed { path: path.to_owned(), line, column, reason };
     let mut table: T = serde_yaml::from_str(text).map_err(|error| {
         let at = error.location();
         malformed(at.as_ref().map(|l| l.line()), at.as_ref().map(|l| l.column()), error.to_string())
@@ -91,8 +90,7 @@ impl<T: KnowledgeFile> LazyTable<T> {
     /// The table; the embedded one unless [`LazyTable::load`] read another.
     pub(super) fn get(&self) -> &T {
         self.table.get_or_init(|| {
-            parse(Path::new(T::NAME), T::EMBEDDED)
-                .expect("the unit tests parse every embedded knowledge file")
+            parse(Path::new(T::NAME), T::EMBEDDED).expect("the unit tests parse every embedded knowledge file")
         })
     }
 

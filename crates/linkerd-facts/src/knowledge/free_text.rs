@@ -217,8 +217,7 @@ impl KnowledgeFile for FreeText {
         if self.source.is_empty() {
             return Err("no source".to_owned());
         }
-        if let Some(word) = self.words.iter().find(|word| word.bytes().any(|byte| byte.is_ascii_uppercase()))
-        {
+        if let Some(word) = self.words.iter().find(|word| word.bytes().any(|byte| byte.is_ascii_uppercase())) {
             return Err(format!("words: {word} is not in lower case"));
         }
         if let Some(key) = self.keys.keys().find(|key| self.sensitive_words.contains(*key)) {

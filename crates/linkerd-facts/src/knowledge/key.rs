@@ -148,9 +148,7 @@ impl fmt::Display for OnInvalid {
             OnInvalid::ElementIgnored => "the bad element is ignored",
             OnInvalid::ListVoided => "the policy controller treats the whole list as empty",
             OnInvalid::SettingDropped => "the whole group of settings is dropped",
-            OnInvalid::RouteRefused => {
-                "a route is rejected, and on a Service the whole group of settings is dropped"
-            }
+            OnInvalid::RouteRefused => "a route is rejected, and on a Service the whole group of settings is dropped",
             OnInvalid::RequestsFail => "requests time out at once and get HTTP 504",
             OnInvalid::ProxyKilled => "the proxy is killed as soon as it needs more memory",
             OnInvalid::NeverEjects => "circuit breaking never ejects an endpoint",
@@ -369,11 +367,8 @@ impl Key {
         minors: &MinorTable,
     ) -> Result<(), String> {
         let is_too_late = |late: &&LateValue| {
-            let range = ReleaseRange {
-                from: Some(late.from),
-                from_stable: late.from_stable,
-                ..ReleaseRange::default()
-            };
+            let range =
+                ReleaseRange { from: Some(late.from), from_stable: late.from_stable, ..ReleaseRange::default() };
             version.is_some_and(|version| range.begun(version, minors) == Contains::No)
         };
         let late: Vec<&LateValue> = self.late_values.iter().filter(is_too_late).collect();

@@ -233,8 +233,7 @@ impl KnownDefect {
     /// The first release without it: the edge, and the minor that it came with.
     pub fn fixed_in(&self, releases: &Releases) -> Option<String> {
         let edge = self.range.until?;
-        let minor: Option<Minor> =
-            releases.rows().iter().find(|row| row.opened_by >= edge).map(|row| row.minor);
+        let minor: Option<Minor> = releases.rows().iter().find(|row| row.opened_by >= edge).map(|row| row.minor);
         Some(match minor {
             Some(minor) => format!("{edge} ({minor})"),
             None => edge.to_string(),

@@ -114,12 +114,7 @@ impl LinkerdCheck {
 
     /// Whether that release of the command checks an extension itself, without another command on PATH; `None`: the
     /// newest.
-    pub fn is_built_in(
-        &self,
-        extension: &str,
-        release: Option<&LinkerdVersion>,
-        minors: &MinorTable,
-    ) -> bool {
+    pub fn is_built_in(&self, extension: &str, release: Option<&LinkerdVersion>, minors: &MinorTable) -> bool {
         let of_extension = self.categories.iter().filter(|c| c.extension.as_deref() == Some(extension));
         of_extension.flat_map(|category| &category.rows).any(|row| row.is_printed_by(release, minors))
     }

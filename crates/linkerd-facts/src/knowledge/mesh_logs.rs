@@ -122,12 +122,8 @@ impl MeshSignature {
         if !self.names_service {
             let end = if self.general { end + source_position(&line[end..]) } else { end };
             return Some(
-                if self.bare || (self.judged_apart && !self.to_end) {
-                    &line[begin..end]
-                } else {
-                    &line[begin..]
-                }
-                .into(),
+                if self.bare || (self.judged_apart && !self.to_end) { &line[begin..end] } else { &line[begin..] }
+                    .into(),
             );
         }
         let (first, last) = (self.all.first()?, self.all.last()?);
@@ -160,9 +156,9 @@ fn source_position(text: &str) -> usize {
     let Some(rest) = text.strip_prefix(' ') else { return 0 };
     let place = rest.split([' ', ',']).next().unwrap_or_default().trim_end_matches(':');
     let is_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
-    let is_position = place.split_once(".rs:").is_some_and(|(path, at)| {
-        path.chars().all(is_path) && at.chars().all(|c| c.is_ascii_digit() || c == ':')
-    });
+    let is_position = place
+        .split_once(".rs:")
+        .is_some_and(|(path, at)| path.chars().all(is_path) && at.chars().all(|c| c.is_ascii_digit() || c == ':'));
     if is_position { place.len() + 1 } else { 0 }
 }
 
@@ -250,10 +246,8 @@ mod tests {
                 let kept = logs.kept(container, &row.example).expect("an example is kept");
                 assert!(row.matches(&kept), "{}: {kept}", row.id);
                 assert_eq!(logs.kept(container, &kept).as_deref(), Some(kept.as_str()), "{}", row.id);
-                let first = logs
-                    .rows()
-                    .iter()
-                    .find(|other| other.containers.contains(container) && other.matches(&kept));
+                let first =
+                    logs.rows().iter().find(|other| other.containers.contains(container) && other.matches(&kept));
                 assert_eq!(first.map(|row| &row.id), Some(&row.id));
             }
         }
@@ -278,10 +272,7 @@ mod tests {
         let line = "2026-01-15T11:58:12Z span{authority=web.shop key=hunter2}: Failed to obtain identity \
                     error=status: Unknown";
         let kept = logs.kept("linkerd-proxy", line);
-        assert_eq!(
-            kept.as_deref(),
-            Some("2026-01-15T11:58:12Z Failed to obtain identity error=status: Unknown")
-        );
+        assert_eq!(kept.as_deref(), Some("2026-01-15T11:58:12Z Failed to obtain identity error=status: Unknown"));
         for (line, kept) in [
             (
                 "[ 9.1s]  INFO http:rescue{client.addr=10.0.1.5:40001}: HTTP/1.1 request failed \
@@ -299,14 +290,12 @@ mod tests {
         }
         let panic = "thread 'main' panicked at 'secret hunter2', src/main.rs:1:1";
         assert_eq!(logs.kept("policy", panic).as_deref(), Some("panicked at"));
-        let panic =
-            "thread 'main' panicked at policy-controller/k8s/status/src/index.rs:391:18: secret hunter2";
+        let panic = "thread 'main' panicked at policy-controller/k8s/status/src/index.rs:391:18: secret hunter2";
         let kept = "panicked at policy-controller/k8s/status/src/index.rs:391:18";
         assert_eq!(logs.kept("policy", panic).as_deref(), Some(kept));
         assert_eq!(logs.kept("policy", kept).as_deref(), Some(kept));
         assert_eq!(
-            logs.kept("linkerd-proxy", "[ 1.0s] INFO linkerd2_proxy: Certified identity id=web.shop")
-                .as_deref(),
+            logs.kept("linkerd-proxy", "[ 1.0s] INFO linkerd2_proxy: Certified identity id=web.shop").as_deref(),
             Some("Certified identity")
         );
     }

@@ -51,17 +51,14 @@ pub use charts::{Chart, ChartValue, Charts, Found, Known, Refusal, ValueKind, Wa
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginDefect, PluginRelease, Support};
 pub use cni_words::{Backend, IptablesMode, Ipv6, ServerForm, TokenRefresh};
 pub use control_plane::{
-    ChartWebhook, ControlPlane, ControlPlaneService, Definition, FoundBy, GrantedRole, GroupVersion,
-    NamespacedRole,
+    ChartWebhook, ControlPlane, ControlPlaneService, Definition, FoundBy, GrantedRole, GroupVersion, NamespacedRole,
 };
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
 pub use free_text::{FreeText, Hole, KeyValue, Template};
 pub use go_duration::go_duration;
 pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};
-pub use known_defects::{
-    AffectedComponent, DefectTrigger, KnownDefect, KnownDefects, Reach, WorkaroundCommand,
-};
+pub use known_defects::{AffectedComponent, DefectTrigger, KnownDefect, KnownDefects, Reach, WorkaroundCommand};
 pub use linkerd_check::{COMMAND, CheckRow, LinkerdCheck, RowCategory, RowList, RowMode, RowSeverity};
 pub use mesh_logs::{MeshLogs, MeshSignature, written_at};
 pub use native_sidecar::{KeysRead, NativeSidecar};

@@ -29,10 +29,7 @@ pub(super) fn suggest<'a>(
 ) -> Option<Suggestion<'a>> {
     let pool = |row: &Key| !row.is_prefix() && row.key != key && pool(row);
     if let Some(seen) = mistaken.iter().find(|row| row.wrong.iter().any(|wrong| wrong == key)) {
-        let right = seen
-            .right
-            .iter()
-            .find_map(|name| keys.iter().filter(|row| pool(row)).find(|row| row.key == *name));
+        let right = seen.right.iter().find_map(|name| keys.iter().filter(|row| pool(row)).find(|row| row.key == *name));
         if right.is_some() || seen.advice.is_some() {
             return Some(Suggestion { key: right, advice: seen.advice.as_deref() });
         }
@@ -131,16 +128,11 @@ mod tests {
 
     #[test]
     fn letter_filter_never_hides_a_similar_word() {
-        let words =
-            ["proxy-cpu-limit", "proxy-cpu-limt", "proxy-cpu-limti", "porxy-cpu-limit", "ühere", "here", ""];
+        let words = ["proxy-cpu-limit", "proxy-cpu-limt", "proxy-cpu-limti", "porxy-cpu-limit", "ühere", "here", ""];
         for (one, other) in words.iter().flat_map(|one| words.iter().map(move |other| (one, other))) {
             for most in 0..4 {
                 let slips = strsim::damerau_levenshtein(one, other);
-                assert_eq!(
-                    edit_distance(one, other, most),
-                    (slips <= most).then_some(slips),
-                    "{one} {other} {most}"
-                );
+                assert_eq!(edit_distance(one, other, most), (slips <= most).then_some(slips), "{one} {other} {most}");
             }
         }
         assert!(letters_apart("proxy-cpu-limit", "proxy-memory-limit") > 4);

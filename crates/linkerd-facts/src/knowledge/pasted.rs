@@ -292,8 +292,7 @@ impl Pasted {
 
     /// The ids of all checks that the tables name.
     pub fn checks(&self) -> impl Iterator<Item = &str> {
-        let maps =
-            self.signatures.values().chain(self.rows.values().flatten()).chain(self.containers.values());
+        let maps = self.signatures.values().chain(self.rows.values().flatten()).chain(self.containers.values());
         let errors = self.errors.iter().chain(&self.events).chain(&self.phrases).flat_map(|row| &row.checks);
         let statuses = self.statuses.iter().flat_map(|row| &row.checks);
         let exits = self.exits.iter().flat_map(|row| &row.checks);

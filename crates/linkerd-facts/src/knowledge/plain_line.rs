@@ -180,8 +180,7 @@ mod tests {
     /// The fields after a message: ` key=value key=value`.
     fn fields(rest: &str) -> (String, Vec<(String, String)>) {
         let key = regex::Regex::new(r"(?:^|\s)([a-z_][a-z_.]*)=").expect("a pattern");
-        let marks: Vec<_> =
-            key.captures_iter(rest).filter_map(|found| Some((found.get(0)?, found.get(1)?))).collect();
+        let marks: Vec<_> = key.captures_iter(rest).filter_map(|found| Some((found.get(0)?, found.get(1)?))).collect();
         let first = marks.first().map_or(rest.len(), |(whole, _)| whole.start());
         let each = marks.iter().enumerate().map(|(at, (whole, key))| {
             let end = marks.get(at + 1).map_or(rest.len(), |(next, _)| next.start());
@@ -205,8 +204,7 @@ mod tests {
             let pairs = pairs.map(|(key, value)| format!("{}:{},", json!(key), json!(value)));
             format!("{{{}\"name\":{}}}", pairs.collect::<String>(), json!(span[1]))
         });
-        let fields: String =
-            fields.iter().map(|(key, value)| format!(",{}:{}", json!(key), json!(value))).collect();
+        let fields: String = fields.iter().map(|(key, value)| format!(",{}:{}", json!(key), json!(value))).collect();
         Some(format!(
             "{{\"timestamp\":{},\"level\":{},\"fields\":{{\"message\":{}{fields}}},\"target\":{},\"spans\":[{}],\
              \"threadId\":\"ThreadId(1)\"}}",
@@ -223,9 +221,8 @@ mod tests {
         let form = regex::Regex::new(r#"^time="([^"]+)" level=(\w+) msg="((?:[^"\\]|\\.)*)"(.*)$"#);
         let found = form.expect("a pattern").captures(line)?;
         let pair = regex::Regex::new(r#" ([a-z-]+)=("[^"]*"|\S+)"#).expect("a pattern");
-        let pairs = pair
-            .captures_iter(&found[4])
-            .map(|one| format!("{}:{},", json!(one[1]), json!(one[2].trim_matches('"'))));
+        let pairs =
+            pair.captures_iter(&found[4]).map(|one| format!("{}:{},", json!(one[1]), json!(one[2].trim_matches('"'))));
         let message = found[3].replace("\\\"", "\"").replace("\\\\", "\\");
         let pairs: String = pairs.collect();
         let (time, level) = (json!(found[1]), json!(found[2]));

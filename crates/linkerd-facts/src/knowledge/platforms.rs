@@ -202,12 +202,10 @@ impl Platforms {
     ) -> Option<&Platform> {
         let name = distribution.map(|distribution| distribution.to_string().to_ascii_lowercase());
         let by_name = |row: &&Platform| name.as_ref().is_some_and(|name| row.distributions.contains(name));
-        let by_image = |row: &&Platform| {
-            os_image.is_some_and(|image| row.os_image.iter().any(|p| image.contains(p.as_str())))
-        };
-        let by_provider = |row: &&Platform| {
-            provider_id.is_some_and(|id| row.provider.iter().any(|p| id.starts_with(p.as_str())))
-        };
+        let by_image =
+            |row: &&Platform| os_image.is_some_and(|image| row.os_image.iter().any(|p| image.contains(p.as_str())));
+        let by_provider =
+            |row: &&Platform| provider_id.is_some_and(|id| row.provider.iter().any(|p| id.starts_with(p.as_str())));
         let rows = || self.platforms.iter();
         rows().find(by_name).or_else(|| rows().find(by_image)).or_else(|| rows().find(by_provider))
     }
@@ -299,10 +297,7 @@ mod tests {
             assert_eq!(platforms.system_by_os_release(os, version).map(|row| row.id.as_str()), id, "{os}");
         }
         let al2023 = platforms.system_by_os_release("amzn", Some("2023")).expect("known");
-        assert!(
-            al2023.has(IptablesMode::Legacy).is_lacking()
-                && al2023.has(IptablesMode::Plain) == Certainty::Present
-        );
+        assert!(al2023.has(IptablesMode::Legacy).is_lacking() && al2023.has(IptablesMode::Plain) == Certainty::Present);
     }
 
     #[test]

@@ -84,8 +84,7 @@ impl PolicyController {
 
     /// Whether a proxy in ingress mode answers HTTP requests for opaque ports with an error.
     pub fn ingress_mode_policies(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
-        let introduced =
-            Introduced::at_edge(self.ingress_mode_policies).and_stable(self.ingress_mode_policies_stable);
+        let introduced = Introduced::at_edge(self.ingress_mode_policies).and_stable(self.ingress_mode_policies_stable);
         version.contains(&introduced, knowledge.minors())
     }
 
@@ -96,9 +95,7 @@ impl PolicyController {
             "httproutes.policy.linkerd.io" => Some(self.linkerd_http_routes),
             "httproutes.gateway.networking.k8s.io" => Some(self.gateway_http_routes),
             "grpcroutes.gateway.networking.k8s.io" => Some(self.grpc_route_status.0),
-            "tlsroutes.gateway.networking.k8s.io" | "tcproutes.gateway.networking.k8s.io" => {
-                Some(self.egress_status.0)
-            }
+            "tlsroutes.gateway.networking.k8s.io" | "tcproutes.gateway.networking.k8s.io" => Some(self.egress_status.0),
             _ => None,
         }
     }
@@ -110,9 +107,8 @@ impl PolicyController {
         version: &LinkerdVersion,
         knowledge: &Knowledge,
     ) -> Option<EdgeTag> {
-        self.reads_routes_from(resource).filter(|first| {
-            version.contains(&Introduced::at_edge(*first), knowledge.minors()) == Contains::No
-        })
+        self.reads_routes_from(resource)
+            .filter(|first| version.contains(&Introduced::at_edge(*first), knowledge.minors()) == Contains::No)
     }
 
     /// Source of the facts.

@@ -41,8 +41,7 @@ impl KnownProtocol {
         let first = parts.next().unwrap_or_default();
         let rest: Vec<&str> = parts.collect();
         let of_another = rest.iter().any(|part| {
-            ["metrics", "exporter", "http", "monitor", "monitoring", "admin", "mgmt", "management"]
-                .contains(part)
+            ["metrics", "exporter", "http", "monitor", "monitoring", "admin", "mgmt", "management"].contains(part)
         });
         !of_another && self.names.iter().any(|known| known == first)
     }
@@ -96,8 +95,7 @@ mod tests {
     #[test]
     fn protocols_are_detected_by_name_and_image() {
         let known = Knowledge::embedded().protocols();
-        let named =
-            |text: &str| known.protocols.iter().find(|row| row.is_named(text)).map(|row| row.id.as_str());
+        let named = |text: &str| known.protocols.iter().find(|row| row.is_named(text)).map(|row| row.id.as_str());
         for (text, id) in [
             ("mysql", Some("mysql")),
             ("tcp-mysql", Some("mysql")),
@@ -109,8 +107,7 @@ mod tests {
         ] {
             assert_eq!(named(text), id, "{text}");
         }
-        let image =
-            |text: &str| known.protocols.iter().find(|row| row.is_image(text)).map(|row| row.id.as_str());
+        let image = |text: &str| known.protocols.iter().find(|row| row.is_image(text)).map(|row| row.id.as_str());
         for (text, id) in [
             ("mysql:8", Some("mysql")),
             ("docker.io/bitnami/mariadb:11@sha256:00", Some("mysql")),

@@ -235,12 +235,7 @@ impl ProxyMetricNames {
     }
 
     /// Whether a release exports a family with this meaning once it is used.
-    pub fn is_exported_by(
-        &self,
-        meaning: MetricMeaning,
-        version: &LinkerdVersion,
-        minors: &MinorTable,
-    ) -> bool {
+    pub fn is_exported_by(&self, meaning: MetricMeaning, version: &LinkerdVersion, minors: &MinorTable) -> bool {
         let names = self.families.iter().filter(|family| family.meaning == meaning).flat_map(|of| &of.names);
         names.into_iter().any(|known| known.releases.covers(version, minors) == Contains::Yes)
     }
@@ -267,8 +262,7 @@ impl ProxyMetricNames {
             let is_time = family.kind == MetricKind::Time;
             let is_same = |group: &&mut MetricGroup<'_>| {
                 (group.is_time, group.labels) == (is_time, &family.labels[..])
-                    && (group.only, group.among, group.except)
-                        == (&family.only, &family.among, &family.except)
+                    && (group.only, group.among, group.except) == (&family.only, &family.among, &family.except)
             };
             let names = family.names.iter().map(|known| known.name.as_str());
             match groups.iter_mut().find(is_same) {
@@ -297,9 +291,7 @@ impl ProxyMetricNames {
 
     /// Every name, with its meaning.
     pub fn names(&self) -> impl Iterator<Item = (MetricMeaning, &str)> {
-        self.families
-            .iter()
-            .flat_map(|family| family.names.iter().map(|known| (family.meaning, known.name.as_str())))
+        self.families.iter().flat_map(|family| family.names.iter().map(|known| (family.meaning, known.name.as_str())))
     }
 }
 
@@ -322,8 +314,7 @@ impl KnowledgeFile for ProxyMetricNames {
         }
         for family in &self.families {
             // Names that state different labels exist next to each other.
-            let is_replaced =
-                |one: &FamilyName| family.names.iter().filter(|k| k.adds == one.adds).count() > 1;
+            let is_replaced = |one: &FamilyName| family.names.iter().filter(|k| k.adds == one.adds).count() > 1;
             let is_open = |one: &&FamilyName| one.releases == ReleaseRange::default();
             if family.names.iter().filter(is_open).any(is_replaced) {
                 return Err(format!("{:?}: each of several names needs its releases", family.meaning));

@@ -135,8 +135,7 @@ impl Field {
             Value::Mapping(map) if map.is_empty() => Err(here("no field is named")),
             Value::Mapping(mut map) if map.contains_key(ANY) => match (map.remove(ANY), map.is_empty()) {
                 (Some(each), true) => {
-                    let each =
-                        Field::read(each).map_err(|(path, reason)| (format!(".{ANY}{path}"), reason))?;
+                    let each = Field::read(each).map_err(|(path, reason)| (format!(".{ANY}{path}"), reason))?;
                     Ok(Field::Each(Box::new(each)))
                 }
                 _ => Err(here("\"*\" matches any key and must be the only one")),

@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::file::KnowledgeFile;
-use crate::version::{
-    Channel, Contains, EdgeTag, Introduced, K8sMinor, LinkerdVersion, Minor, MinorTable, Release,
-};
+use crate::version::{Channel, Contains, EdgeTag, Introduced, K8sMinor, LinkerdVersion, Minor, MinorTable, Release};
 pub use defects::{Defect, NotRecommended};
 pub use gateway_api::{GatewayApi, GatewayChannel};
 
@@ -217,9 +215,9 @@ impl Releases {
     /// Kubernetes range of `version`: that of the minor, with the minimum of the exact edge.
     pub fn kubernetes_range(&self, version: &LinkerdVersion) -> Option<KubernetesRange> {
         let range = self.for_version(version)?.kubernetes;
-        let exact = version.edge().and_then(|edge| {
-            self.kubernetes_minimums.iter().rev().find(|row| row.from <= edge).map(|row| row.minimum)
-        });
+        let exact = version
+            .edge()
+            .and_then(|edge| self.kubernetes_minimums.iter().rev().find(|row| row.from <= edge).map(|row| row.minimum));
         Some(KubernetesRange { minimum: exact.unwrap_or(range.minimum), ..range })
     }
 
@@ -241,9 +239,8 @@ impl Releases {
 
     /// Gateway API version in the chart of a release; `None` if it has none or is unknown.
     pub fn bundled_gateway_api(&self, version: &LinkerdVersion) -> Option<&semver::Version> {
-        let held = |row: &&BundledGatewayApi| {
-            version.contains(&Introduced::at_edge(row.from), &self.minors) == Contains::Yes
-        };
+        let held =
+            |row: &&BundledGatewayApi| version.contains(&Introduced::at_edge(row.from), &self.minors) == Contains::Yes;
         self.bundled_gateway_api.iter().rev().find(held).map(|row| &row.bundle)
     }
 
@@ -274,12 +271,7 @@ impl Releases {
     }
 
     /// Values of a chart whose default differs between `from` and `to`, including those that `from` does not have.
-    pub fn changed_defaults(
-        &self,
-        chart: &str,
-        from: &LinkerdVersion,
-        to: &LinkerdVersion,
-    ) -> Vec<ChangedDefault<'_>> {
+    pub fn changed_defaults(&self, chart: &str, from: &LinkerdVersion, to: &LinkerdVersion) -> Vec<ChangedDefault<'_>> {
         let of_chart = self.defaults.iter().filter(|row| row.chart == chart);
         let changed = of_chart.filter_map(|row| {
             let default = |version| self.default_of(chart, &row.value, version);
@@ -406,14 +398,12 @@ mod tests {
     #[test]
     fn defaults_follow_their_changes() {
         let releases = Knowledge::embedded().releases();
-        let native =
-            |version: &str| releases.default_of("linkerd-control-plane", "proxy.nativeSidecar", &v(version));
+        let native = |version: &str| releases.default_of("linkerd-control-plane", "proxy.nativeSidecar", &v(version));
         assert_eq!(native("edge-26.5.1"), Some("false"));
         assert_eq!(native("edge-26.5.2"), Some("true"));
         assert_eq!(native("enterprise-2.17.0"), Some("false"));
         assert_eq!(native("stable-2.14.10"), None);
-        let policy =
-            |version: &str| releases.default_of("linkerd-control-plane", "webhookFailurePolicy", &v(version));
+        let policy = |version: &str| releases.default_of("linkerd-control-plane", "webhookFailurePolicy", &v(version));
         assert_eq!(policy("edge-25.4.4"), Some("Ignore"));
         assert_eq!(policy("stable-2.14.10"), Some("Ignore"));
         assert!(releases.not_recommended("edge-25.3.3".parse().expect("an edge")).is_some());

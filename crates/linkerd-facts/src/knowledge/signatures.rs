@@ -186,9 +186,7 @@ mod tests {
     }
 
     fn id(message: &str) -> Option<&'static str> {
-        signatures()
-            .match_add_failure(message)
-            .map(|failure| failure.signature.map_or("none", |s| s.id.as_str()))
+        signatures().match_add_failure(message).map(|failure| failure.signature.map_or("none", |s| s.id.as_str()))
     }
 
     #[test]
@@ -238,10 +236,7 @@ mod tests {
         let cleaned = "plugin type=\"linkerd-cni\" failed (add): exit status 1, failed to clean up sandbox: plugin \
             type=\"aws-cni\" failed (delete): Unauthorized";
         assert_eq!(id(cleaned), Some("exit-1"));
-        assert_eq!(
-            id("failed to find plugin \"linkerd-cni\" in path [/opt/cni/bin]"),
-            Some("plugin-missing")
-        );
+        assert_eq!(id("failed to find plugin \"linkerd-cni\" in path [/opt/cni/bin]"), Some("plugin-missing"));
     }
 
     #[test]
@@ -252,8 +247,7 @@ mod tests {
             "{head}plugin type=\"linkerd-cni\" name=\"x\" failed (add): Get \"https://10.96.0.1:443/api\": dial tcp 10.96.0.1:443: i/o timeout"
         );
         assert_eq!(id(&own), Some("api-unreachable"));
-        let foreign =
-            format!("{head}plugin type=\"aws-cni\" name=\"linkerd-cni\" failed (add): Unauthorized");
+        let foreign = format!("{head}plugin type=\"aws-cni\" name=\"linkerd-cni\" failed (add): Unauthorized");
         let nested = format!(
             "{head}plugin type=\"multus\" failed (add): [shop/web/u1:x]: error adding container to network: plugin type=\"istio-cni\" failed (add): Unauthorized, after plugin type=\"linkerd-cni\" succeeded"
         );

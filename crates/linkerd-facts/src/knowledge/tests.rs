@@ -106,9 +106,8 @@ fn key_ranges_match_observed_releases() {
 #[test]
 fn status_has_first_edge_and_replacement() {
     let knowledge = Knowledge::embedded();
-    let status = |name: &str, version: &str| {
-        knowledge.annotations().get(name).expect(name).status_in(&v(version), knowledge)
-    };
+    let status =
+        |name: &str, version: &str| knowledge.annotations().get(name).expect(name).status_in(&v(version), knowledge);
     let edge = |text: &str| Some(text.parse().expect("an edge"));
     let debug = "config.linkerd.io/debug-image";
     let gap = KeyStatus::Ineffective { since: edge("edge-20.10.2"), again: edge("edge-25.3.3") };
@@ -124,10 +123,7 @@ fn status_has_first_edge_and_replacement() {
     assert_eq!(status(ga, "enterprise-2.19.1"), KeyStatus::Unknown { presumed: Some(Box::new(not_yet)) });
     assert_eq!(
         status("config.linkerd.io/init-image", "edge-25.11.3"),
-        KeyStatus::Gone {
-            since: edge("edge-25.11.3"),
-            successor: Some("config.linkerd.io/proxy-image".to_owned())
-        }
+        KeyStatus::Gone { since: edge("edge-25.11.3"), successor: Some("config.linkerd.io/proxy-image".to_owned()) }
     );
     assert!(status("config.linkerd.io/init-image", "enterprise-2.17.0").is_likely_effective());
     assert_eq!(status("config.linkerd.io/pod-inbound-ports", "stable-2.14.10"), KeyStatus::Effective);
@@ -161,16 +157,9 @@ fn each_injector_reads_its_native_sidecar_keys_in_order() {
     let native = knowledge.native_sidecar();
     let prefixes = |version: &str| {
         let read = native.keys_read_by(&v(version), knowledge);
-        let prefixes: Vec<&str> = read
-            .known()
-            .iter()
-            .filter_map(|key| key.strip_suffix(".linkerd.io/proxy-enable-native-sidecar"))
-            .collect();
-        (
-            prefixes.join(" "),
-            matches!(read, KeysRead::Exactly(_)),
-            native.default_native(&v(version), knowledge),
-        )
+        let prefixes: Vec<&str> =
+            read.known().iter().filter_map(|key| key.strip_suffix(".linkerd.io/proxy-enable-native-sidecar")).collect();
+        (prefixes.join(" "), matches!(read, KeysRead::Exactly(_)), native.default_native(&v(version), knowledge))
     };
     for (version, keys, exact, default) in [
         ("stable-2.14.10", "", true, Contains::No),
@@ -210,9 +199,8 @@ fn suggestions_are_keys_that_the_release_reads() {
     let knowledge = Knowledge::embedded();
     let near = |written: &str, version: &str| {
         let version = v(version);
-        let reads = |key: &Key| {
-            key.set_by == WrittenBy::User && key.status_in(&version, knowledge).is_likely_effective()
-        };
+        let reads =
+            |key: &Key| key.set_by == WrittenBy::User && key.status_in(&version, knowledge).is_likely_effective();
         knowledge.annotations().nearest(written, reads).map(|key| key.key.as_str())
     };
     let native = "config.linkerd.io/proxy-native-sidecar";
@@ -240,11 +228,7 @@ fn suggestions_are_keys_that_the_release_reads() {
         ("linkerd.io/injection", "edge-25.4.4", Some("linkerd.io/inject")),
         ("config.linkerd.io/inject", "edge-25.4.4", Some("linkerd.io/inject")),
         ("linkerd.io/Inject", "edge-25.4.4", Some("linkerd.io/inject")),
-        (
-            "config.linkerd.io/skip-outbond-ports",
-            "edge-25.4.4",
-            Some("config.linkerd.io/skip-outbound-ports"),
-        ),
+        ("config.linkerd.io/skip-outbond-ports", "edge-25.4.4", Some("config.linkerd.io/skip-outbound-ports")),
         ("config.linkerd.io/opaque-port", "edge-25.4.4", Some("config.linkerd.io/opaque-ports")),
         ("linkerd.io/skip-inbound-ports", "edge-25.4.4", Some("config.linkerd.io/skip-inbound-ports")),
         ("config.linkerd.io/proxy-cpu-limits", "edge-25.4.4", Some("config.linkerd.io/proxy-cpu-limit")),
@@ -293,9 +277,7 @@ fn prefixes_and_double_keys_are_found() {
     assert!(annotations.get_as(twofold, KeyKind::Label).is_some());
     assert!(annotations.get_as(twofold, KeyKind::Annotation).is_some());
     assert!(annotations.get_as("linkerd.io/inject", KeyKind::Label).is_none());
-    assert!(
-        annotations.is_linkerds("config.alpha.linkerd.io/x") && !annotations.is_linkerds("mylinkerd.io/x")
-    );
+    assert!(annotations.is_linkerds("config.alpha.linkerd.io/x") && !annotations.is_linkerds("mylinkerd.io/x"));
     assert!(annotations.not_a_key("linkerd.io/tls").is_some());
     assert_eq!(
         annotations.keys().len(),
@@ -370,12 +352,7 @@ fn examine(object: &serde_json::Value, version: &LinkerdVersion, place: &str) ->
     let spec = &object["spec"];
     metadata(&object["metadata"], own, version, &format!("{place} {kind}"))
         + metadata(&spec["template"]["metadata"], KeyScope::PodTemplate, version, place)
-        + metadata(
-            &spec["jobTemplate"]["spec"]["template"]["metadata"],
-            KeyScope::PodTemplate,
-            version,
-            place,
-        )
+        + metadata(&spec["jobTemplate"]["spec"]["template"]["metadata"], KeyScope::PodTemplate, version, place)
 }
 
 fn metadata(metadata: &serde_json::Value, scope: KeyScope, version: &LinkerdVersion, place: &str) -> usize {
@@ -388,8 +365,7 @@ fn metadata(metadata: &serde_json::Value, scope: KeyScope, version: &LinkerdVers
             }
             seen += 1;
             let place = format!("{place} {} {field} {name}", metadata["name"]);
-            let key =
-                knowledge.annotations().get_as(name, kind).unwrap_or_else(|| panic!("unknown: {place}"));
+            let key = knowledge.annotations().get_as(name, kind).unwrap_or_else(|| panic!("unknown: {place}"));
             assert!(key.is_read_on(scope) || key.charts_also_on.contains(&scope), "{scope}: {place}");
             let status = key.status_in(version, knowledge);
             assert!(

@@ -53,10 +53,7 @@ impl KnowledgeFile for UnreadKinds {
         }
         for (at, kind) in self.kinds.iter().enumerate() {
             if kind.group().is_empty() || kind.kind.is_empty() || kind.about.is_empty() {
-                return Err(format!(
-                    "{}: needs a resource with its group, a kind and a subject",
-                    kind.resource
-                ));
+                return Err(format!("{}: needs a resource with its group, a kind and a subject", kind.resource));
             }
             if self.kinds[..at].iter().any(|other| other.resource == kind.resource) {
                 return Err(format!("{} is listed twice", kind.resource));

@@ -240,8 +240,7 @@ impl Upgrades {
         let mut now = image.to_owned();
         for row in self.replaced_images.iter().filter(|row| between.begins(row.from)) {
             let registry = now.strip_suffix(row.old.as_str()).map(str::to_owned);
-            let fits =
-                |registry: &String| registry.is_empty() || registry.ends_with('/') && !row.old.contains('/');
+            let fits = |registry: &String| registry.is_empty() || registry.ends_with('/') && !row.old.contains('/');
             if let Some(registry) = registry.filter(fits) {
                 now = format!("{registry}{}", row.new);
             }
@@ -291,11 +290,7 @@ impl Upgrades {
     }
 
     /// Whether clients are denied undeclared ports of a Service with a ServiceProfile.
-    pub fn refuses_undeclared_ports_with_profile(
-        &self,
-        version: &LinkerdVersion,
-        minors: &MinorTable,
-    ) -> Contains {
+    pub fn refuses_undeclared_ports_with_profile(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
         version.contains(&Introduced::at_edge(self.undeclared_ports_refused_with_profile), minors)
     }
 
@@ -307,9 +302,8 @@ impl Upgrades {
     /// Changes without a corresponding object, if the target is the first with them.
     pub fn notes_between<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k Heed> {
         let holds = move |row: &&Heed| {
-            let gone = row.until.is_some_and(|until| {
-                between.to.presumed_edge(between.minors).is_none_or(|edge| edge > until)
-            });
+            let gone =
+                row.until.is_some_and(|until| between.to.presumed_edge(between.minors).is_none_or(|edge| edge > until));
             between.begins(row.from) && !gone
         };
         self.heed.iter().filter(holds)
@@ -375,10 +369,7 @@ mod tests {
         assert_eq!(replaced("edge-24.2.4", "edge-24.3.1", init), None);
         assert_eq!(replaced("edge-24.2.4", "edge-25.10.7", "my-proxy-init:v2.2.4"), None);
         let pause = "gcr.io/google_containers/pause:3.2";
-        assert_eq!(
-            replaced("edge-25.10.7", "edge-26.6.3", pause).as_deref(),
-            Some("registry.k8s.io/pause:3.2")
-        );
+        assert_eq!(replaced("edge-25.10.7", "edge-26.6.3", pause).as_deref(), Some("registry.k8s.io/pause:3.2"));
         assert_eq!(replaced("edge-25.10.7", "edge-26.6.3", &format!("mirror.example/{pause}")), None);
     }
 

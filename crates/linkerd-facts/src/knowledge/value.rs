@@ -131,12 +131,10 @@ impl ValueType {
                 value.split(',').all(|word| values.iter().any(|known| known.eq_ignore_ascii_case(word)))
             }
             ValueType::GoBool {} | ValueType::StrictBool {} => BOOLS.contains(&value),
-            ValueType::GoDuration { min_seconds, max_seconds } => {
-                go_duration(value).is_some_and(|duration| {
-                    min_seconds.is_none_or(|least| duration >= SignedDuration::from_secs(least.into()))
-                        && max_seconds.is_none_or(|most| duration <= SignedDuration::from_secs(most.into()))
-                })
-            }
+            ValueType::GoDuration { min_seconds, max_seconds } => go_duration(value).is_some_and(|duration| {
+                min_seconds.is_none_or(|least| duration >= SignedDuration::from_secs(least.into()))
+                    && max_seconds.is_none_or(|most| duration <= SignedDuration::from_secs(most.into()))
+            }),
             ValueType::PolicyDuration { above_zero } => {
                 policy_duration(value).is_some_and(|duration| !(*above_zero && duration.is_zero()))
             }
@@ -144,8 +142,7 @@ impl ValueType {
                 value.parse::<u32>().is_ok_and(|_| !value.starts_with('+')) || go_duration(value).is_some()
             }
             ValueType::Quantity { .. } => {
-                quantity(value)
-                    && !(value.starts_with('-') && value.contains(|c: char| ('1'..='9').contains(&c)))
+                quantity(value) && !(value.starts_with('-') && value.contains(|c: char| ('1'..='9').contains(&c)))
             }
             ValueType::SignedQuantity {} => quantity(value),
             ValueType::PortList { blanks, lowest } => {
@@ -155,13 +152,11 @@ impl ValueType {
                         ports(element, *lowest) || (*blanks && element.is_empty())
                     })
             }
-            ValueType::CidrList {} => {
-                value.is_empty() || value.split(',').all(|element| cidr(element.trim()))
-            }
+            ValueType::CidrList {} => value.is_empty() || value.split(',').all(|element| cidr(element.trim())),
             ValueType::EnvList {} => env_list(value),
-            ValueType::Integer { min, max } => value
-                .parse::<i64>()
-                .is_ok_and(|n| min.is_none_or(|min| n >= min) && max.is_none_or(|max| n <= max)),
+            ValueType::Integer { min, max } => {
+                value.parse::<i64>().is_ok_and(|n| min.is_none_or(|min| n >= min) && max.is_none_or(|max| n <= max))
+            }
             ValueType::Float { min, max, exclusive } => value
                 .parse::<f64>()
                 .is_ok_and(|n| if *exclusive { n > *min && n < *max } else { n >= *min && n <= *max }),
@@ -175,10 +170,7 @@ impl ValueType {
 
     /// Whether valid values are free text, parts of which the sanitizer may replace.
     pub fn is_free(&self) -> bool {
-        matches!(
-            self,
-            ValueType::Text {} | ValueType::ImageName {} | ValueType::ImageTag {} | ValueType::LogFilter {}
-        )
+        matches!(self, ValueType::Text {} | ValueType::ImageName {} | ValueType::ImageTag {} | ValueType::LogFilter {})
     }
 
     /// Whether values are environment variables, which may hold secrets.
@@ -309,10 +301,8 @@ fn quantity(text: &str) -> bool {
         let text = text.strip_prefix(['+', '-']).unwrap_or(text);
         !text.is_empty() && digits(text) == text.len()
     };
-    matches!(
-        suffix,
-        "" | "n" | "u" | "m" | "k" | "M" | "G" | "T" | "P" | "E" | "Ki" | "Mi" | "Gi" | "Ti" | "Pi" | "Ei"
-    ) || suffix.strip_prefix(['e', 'E']).is_some_and(exponent)
+    matches!(suffix, "" | "n" | "u" | "m" | "k" | "M" | "G" | "T" | "P" | "E" | "Ki" | "Mi" | "Gi" | "Ti" | "Pi" | "Ei")
+        || suffix.strip_prefix(['e', 'E']).is_some_and(exponent)
 }
 
 fn ports(element: &str, lowest: u16) -> bool {
@@ -367,9 +357,7 @@ fn image_tag(text: &str) -> bool {
     let (tag, digest) = text.split_once('@').map_or((text, None), |(tag, digest)| (tag, Some(digest)));
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_digest = |digest: &str| {
-        digest
-            .strip_prefix("sha256:")
-            .is_some_and(|hex| hex.len() == 64 && hex.chars().all(|c| c.is_ascii_hexdigit()))
+        digest.strip_prefix("sha256:").is_some_and(|hex| hex.len() == 64 && hex.chars().all(|c| c.is_ascii_hexdigit()))
     };
     tag.len() <= 128
         && tag.starts_with(is_word)
@@ -402,8 +390,7 @@ fn directive(text: &str) -> bool {
 }
 
 fn retry_http(text: &str) -> bool {
-    let status =
-        |text: &str| text.len() == 3 && text.parse::<u16>().is_ok_and(|status| (100..600).contains(&status));
+    let status = |text: &str| text.len() == 3 && text.parse::<u16>().is_ok_and(|status| (100..600).contains(&status));
     match text.split_once('-') {
         _ if text.eq_ignore_ascii_case("5xx") || text.eq_ignore_ascii_case("gateway-error") => true,
         Some((from, to)) => status(from) && status(to) && from <= to,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::outbound::{
-    Accrual, Backend, Destination, GrpcStatus, Outbound, OutboundRoute, OutboundRule, Parent, Penalty, Retry,
-    RetryOn, Spoken, Timeouts,
+    Accrual, Backend, Destination, GrpcStatus, Outbound, OutboundRoute, OutboundRule, Parent, Penalty, Retry, RetryOn,
+    Spoken, Timeouts,
 };
 use super::super::routes::RouteKind;
 use super::route::{host, matched, modified, one, put, redirected};
@@ -61,9 +61,7 @@ fn forward(metadata: &Value, address: SocketAddr, weight: u32) -> Value {
 impl Writer<'_> {
     fn metadata(&self) -> Value {
         match &self.outbound.parent {
-            Parent::Service { namespace, name } => {
-                resource("core", "Service", namespace, name, self.outbound.port)
-            }
+            Parent::Service { namespace, name } => resource("core", "Service", namespace, name, self.outbound.port),
             Parent::Egress { network, .. } => {
                 let meta = &network.metadata;
                 resource(GROUP, "EgressNetwork", &meta.namespace, &meta.name, self.outbound.port)
@@ -110,14 +108,7 @@ impl Writer<'_> {
         }
     }
 
-    fn balancer(
-        &self,
-        metadata: &Value,
-        namespace: &str,
-        name: &str,
-        port: u16,
-        penalty: Option<Penalty>,
-    ) -> Value {
+    fn balancer(&self, metadata: &Value, namespace: &str, name: &str, port: u16, penalty: Option<Penalty>) -> Value {
         let path = format!("{name}.{namespace}.svc.{}:{port}", self.cluster_domain);
         let mut balancer = json!({"discovery": {"dst": { "path": path }}});
         match penalty {
@@ -156,8 +147,7 @@ impl Writer<'_> {
     }
 
     fn plain_routes(&self, what: &str) -> Vec<Value> {
-        let mut routes: Vec<Value> =
-            self.outbound.routes.iter().map(|route| self.plain_route(route)).collect();
+        let mut routes: Vec<Value> = self.outbound.routes.iter().map(|route| self.plain_route(route)).collect();
         let egress = matches!(self.outbound.parent, Parent::Egress { .. });
         if routes.is_empty() || egress && self.outbound.spoken == Spoken::Tls {
             routes.push(self.rest_of(what, "opaq"));
@@ -182,8 +172,7 @@ impl Writer<'_> {
     }
 
     fn http_routes(&self) -> Vec<Value> {
-        let mut routes: Vec<Value> =
-            self.outbound.routes.iter().map(|route| self.http_route(route)).collect();
+        let mut routes: Vec<Value> = self.outbound.routes.iter().map(|route| self.http_route(route)).collect();
         let grpc = self.outbound.spoken == Spoken::Grpc;
         let mut rule = json!({ "backends": first(&self.backend()) });
         if !grpc {
@@ -219,11 +208,7 @@ impl Writer<'_> {
             let mut value = json!({ "backends": self.distribution(route.kind, rule) });
             let matches = rule.rule.matches.iter().map(|said| matched(route.kind, said));
             put(&mut value, "matches", matches.collect());
-            put(
-                &mut value,
-                "filters",
-                rule.rule.filters.iter().filter_map(|said| filter(route.kind, said)).collect(),
-            );
+            put(&mut value, "filters", rule.rule.filters.iter().filter_map(|said| filter(route.kind, said)).collect());
             self.limits(
                 &mut value,
                 self.outbound.timeouts_of(rule),
@@ -297,8 +282,7 @@ impl Writer<'_> {
                     backoff["respect_retry_after_hint"] = json!(true);
                 }
                 let mut value = json!({ "decay": duration(rate.window), "backoff": backoff });
-                for (name, number) in
-                    [("min_requests", rate.requests), ("max_consecutive_failures", accrual.failures)]
+                for (name, number) in [("min_requests", rate.requests), ("max_consecutive_failures", accrual.failures)]
                 {
                     if number > 0 {
                         value[name] = json!(number);
@@ -323,11 +307,9 @@ impl Writer<'_> {
     fn weighted(&self, kind: RouteKind, backend: &Backend<'_>) -> Value {
         let name = &backend.named.name;
         let plain = matches!(kind, RouteKind::Tls | RouteKind::Tcp);
-        let filters: Vec<Value> =
-            backend.named.filters.iter().filter_map(|said| filter(kind, said)).collect();
+        let filters: Vec<Value> = backend.named.filters.iter().filter_map(|said| filter(kind, said)).collect();
         let egress = |namespace: &str| {
-            let port =
-                backend.named.port.and_then(|port| u16::try_from(port).ok()).unwrap_or(self.outbound.port);
+            let port = backend.named.port.and_then(|port| u16::try_from(port).ok()).unwrap_or(self.outbound.port);
             resource(GROUP, "EgressNetwork", namespace, name, port)
         };
         let failed = |metadata: Value, message: String| {
@@ -347,10 +329,9 @@ impl Writer<'_> {
                 put(&mut one, "filters", filters);
                 one
             }
-            Destination::NoService { namespace, port } => failed(
-                resource("core", "Service", namespace, name, *port),
-                format!("Service not found {name}"),
-            ),
+            Destination::NoService { namespace, port } => {
+                failed(resource("core", "Service", namespace, name, *port), format!("Service not found {name}"))
+            }
             Destination::Egress { namespace } => {
                 let address = match &self.outbound.parent {
                     Parent::Egress { address, .. } | Parent::Outside(address) => Some(*address),
@@ -358,15 +339,13 @@ impl Writer<'_> {
                 };
                 match address {
                     Some(address) => {
-                        let mut one =
-                            json!({"backend": forward(&egress(namespace), address, backend.weight)});
+                        let mut one = json!({"backend": forward(&egress(namespace), address, backend.weight)});
                         put(&mut one, "filters", filters);
                         one
                     }
-                    None => failed(
-                        egress(namespace),
-                        "EgressNetwork can be resolved from an ip:port combo only".to_owned(),
-                    ),
+                    None => {
+                        failed(egress(namespace), "EgressNetwork can be resolved from an ip:port combo only".to_owned())
+                    }
                 }
             }
             Destination::NoEgress { namespace, why } => failed(egress(namespace), why.clone()),
@@ -387,11 +366,7 @@ fn filter(kind: RouteKind, said: &RouteFilter) -> Option<Value> {
     }
     if let Some(modifier) = &said.response_header_modifier {
         // In Linkerd's own HTTPRoutes, a response filter modifies requests.
-        let name = if kind == RouteKind::LinkerdHttp {
-            "request_header_modifier"
-        } else {
-            "response_header_modifier"
-        };
+        let name = if kind == RouteKind::LinkerdHttp { "request_header_modifier" } else { "response_header_modifier" };
         return Some(one(name, modified(modifier)));
     }
     said.request_redirect.as_ref().map(|redirect| one("redirect", redirected(redirect)))

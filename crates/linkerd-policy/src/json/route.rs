@@ -29,8 +29,7 @@ pub(super) fn matched(kind: RouteKind, said: &RouteMatch) -> Value {
     if kind == RouteKind::Grpc {
         if let Some(MethodMatch::Grpc { service, method, .. }) = &said.method {
             let parts = [("method", method), ("service", service)];
-            let said =
-                parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), json!(part.as_ref()?))));
+            let said = parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), json!(part.as_ref()?))));
             value["rpc"] = Value::Object(said.filter(|(_, part)| part != "").collect());
         }
         return value;

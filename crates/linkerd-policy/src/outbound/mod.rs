@@ -152,8 +152,7 @@ impl<'a> OutboundIndex<'a> {
             }
             if is_void {
                 let unread = format!("this release reads no {} if one of them cannot be read", kind.kind());
-                passed_over
-                    .extend(routes.drain(before..).map(|read| (read.kind, read.route, unread.clone())));
+                passed_over.extend(routes.drain(before..).map(|read| (read.kind, read.route, unread.clone())));
             }
         }
         let networks = if quirks.egress { objects.egress_networks } else { &[] };
@@ -179,16 +178,7 @@ impl<'a> OutboundIndex<'a> {
             egress: egress_networks.iter().map(|(network, _)| network.metadata.key()).collect(),
             gateway_timeouts: quirks.gateway_timeouts,
         };
-        OutboundIndex {
-            controller,
-            services,
-            egress_networks,
-            routes,
-            void,
-            passed_over,
-            broken_networks,
-            world,
-        }
+        OutboundIndex { controller, services, egress_networks, routes, void, passed_over, broken_networks, world }
     }
 
     /// The controller's settings.
@@ -261,8 +251,7 @@ impl<'a> OutboundIndex<'a> {
                 name: &network.metadata.name,
                 port,
             };
-            let spoken =
-                if self.is_opaque(&network.metadata, port) { Spoken::Opaque } else { Spoken::Detect };
+            let spoken = if self.is_opaque(&network.metadata, port) { Spoken::Opaque } else { Spoken::Detect };
             let parent = Parent::Egress { network, address };
             return Some(self.answer(parent, called, spoken, Some(&network.metadata), from));
         }
@@ -324,8 +313,7 @@ impl<'a> OutboundIndex<'a> {
         let most = if kinds == [RouteKind::Tcp] { 1 } else { counting.len() };
         let (counting, younger) = counting.split_at(most.min(counting.len()));
         let beside: Vec<&Read<'a>> = beside.into_iter().chain(younger.iter().copied()).collect();
-        let routes: Vec<OutboundRoute<'a>> =
-            counting.iter().map(|read| read.applied_to(called, &self.world)).collect();
+        let routes: Vec<OutboundRoute<'a>> = counting.iter().map(|read| read.applied_to(called, &self.world)).collect();
         let mut unread = Vec::new();
         let mut keep = |why: Option<String>| unread.extend(why);
         let nothing = Meta::default();

@@ -77,9 +77,7 @@ impl Destination<'_> {
             Destination::Service { namespace, port, declared: false } => {
                 Some(format!("Service {namespace}/{name} declares no port {port}"))
             }
-            Destination::NoService { namespace, .. } => {
-                Some(format!("Service {namespace}/{name} does not exist"))
-            }
+            Destination::NoService { namespace, .. } => Some(format!("Service {namespace}/{name} does not exist")),
             Destination::NoEgress { why, .. } | Destination::Invalid(why) => Some(why.clone()),
         }
     }
@@ -96,11 +94,7 @@ pub(super) struct Read<'a> {
 
 /// Reads a route, with its annotations if they apply. The outer error is an object that cannot be read at
 /// all; the inner error is the reason that the controller skips the route.
-pub(super) fn read(
-    kind: RouteKind,
-    route: &Route,
-    annotations: bool,
-) -> Result<Result<Read<'_>, String>, Broken> {
+pub(super) fn read(kind: RouteKind, route: &Route, annotations: bool) -> Result<Result<Read<'_>, String>, Broken> {
     drop(routes::read(kind, route)?);
     Ok(convert(kind, route, annotations))
 }
@@ -110,9 +104,7 @@ fn convert(kind: RouteKind, route: &Route, annotations: bool) -> Result<Read<'_>
         let rules = route.spec.rules.len();
         return match rules {
             1 => Ok(Read { kind, route, timeouts: Timeouts::default(), retry: None }),
-            _ => {
-                Err(format!("it has {rules} rules; {} must have one", with_article(&kind.kind().to_string())))
-            }
+            _ => Err(format!("it has {rules} rules; {} must have one", with_article(&kind.kind().to_string()))),
         };
     }
     let (timeouts, retry) = match annotations {
@@ -160,8 +152,7 @@ impl<'a> Read<'a> {
             // routes by name alone, so that an EgressNetwork with the Service's name has them too.
             None => {
                 let service = Called { kind: "Service", ..called };
-                let linkerds =
-                    parent.is_a("", "Service") || parent.is_a("policy.linkerd.io", "EgressNetwork");
+                let linkerds = parent.is_a("", "Service") || parent.is_a("policy.linkerd.io", "EgressNetwork");
                 linkerds && self.is_accepted(service, None)
             }
         })
@@ -198,9 +189,7 @@ impl<'a> Read<'a> {
                     // The controller drops the sign.
                     request.and_then(go_duration).map(SignedDuration::unsigned_abs)
                 }
-                RouteKind::Http if world.gateway_timeouts => {
-                    request.and_then(|text| settings::duration(text).ok())
-                }
+                RouteKind::Http if world.gateway_timeouts => request.and_then(|text| settings::duration(text).ok()),
                 _ => None,
             };
             let mut timeouts = self.timeouts;
@@ -208,11 +197,7 @@ impl<'a> Read<'a> {
             let backends = rule.backend_refs.iter().map(|named| self.backend(named, called, world));
             OutboundRule { rule, backends: backends.collect(), timeouts, retry: self.retry.clone() }
         };
-        OutboundRoute {
-            kind: self.kind,
-            route: self.route,
-            rules: self.route.spec.rules.iter().map(rule).collect(),
-        }
+        OutboundRoute { kind: self.kind, route: self.route, rules: self.route.spec.rules.iter().map(rule).collect() }
     }
 
     /// The namespace of the destination. In every release, backends without a namespace are resolved there,
@@ -275,9 +260,7 @@ impl World<'_> {
             return Some("EgressNetwork backends attach to EgressNetwork parents only".to_owned());
         }
         let same = (called.namespace, called.name) == (namespace, name);
-        (!same).then(|| {
-            "Route with EgressNetwork backend needs to have the same EgressNetwork as a parent".to_owned()
-        })
+        (!same).then(|| "Route with EgressNetwork backend needs to have the same EgressNetwork as a parent".to_owned())
     }
 }
 

@@ -116,11 +116,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     policy_duration(text).ok_or_else(|| format!("{text:?} is not a duration such as 250ms or 10s"))
 }
 
-fn annotation<T>(
-    meta: &Meta,
-    key: &str,
-    read: impl Fn(&str) -> Result<T, String>,
-) -> Result<Option<T>, String> {
+fn annotation<T>(meta: &Meta, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
     meta.annotation(key).map(|text| read(text).map_err(|why| format!("{key}: {why}"))).transpose()
 }
 
@@ -143,8 +139,7 @@ pub(crate) fn retry(meta: &Meta, kind: RouteKind) -> Result<Option<Retry>, Strin
         text.parse::<u16>().map_err(|_| format!("{text:?} is not a valid number"))
     })?;
     let limit = limit.filter(|limit| *limit != 0);
-    let timeout =
-        annotation(meta, "retry.linkerd.io/timeout", duration)?.filter(|timeout| !timeout.is_zero());
+    let timeout = annotation(meta, "retry.linkerd.io/timeout", duration)?.filter(|timeout| !timeout.is_zero());
     let on = match kind {
         RouteKind::Grpc => annotation(meta, "retry.linkerd.io/grpc", grpc)?.map(RetryOn::Grpc),
         _ => annotation(meta, "retry.linkerd.io/http", statuses)?.map(RetryOn::Statuses),

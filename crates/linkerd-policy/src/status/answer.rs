@@ -126,10 +126,9 @@ impl BackendFault<'_> {
         let (reason, message) = match self {
             BackendFault::Missing { .. } => ("BackendNotFound", ""),
             BackendFault::OtherKind(_) => ("InvalidKind", ""),
-            BackendFault::NotTheParent(_) => (
-                "InvalidKind",
-                "EgressNetwork backend needs to be on a route that has an EgressNetwork parent",
-            ),
+            BackendFault::NotTheParent(_) => {
+                ("InvalidKind", "EgressNetwork backend needs to be on a route that has an EgressNetwork parent")
+            }
         };
         Condition::new("ResolvedRefs", "False", reason, message)
     }

@@ -17,9 +17,7 @@ use super::authentication::NetworkMatch;
 use super::ineffective::Void;
 use super::read::{read_rate_limit, read_server};
 use super::routes::{self, RouteKind};
-use crate::objects::{
-    BackendRef, EgressNetwork, HTTPLocalRateLimitPolicy, Kind, ParentRef, Route, Server, Service,
-};
+use crate::objects::{BackendRef, EgressNetwork, HTTPLocalRateLimitPolicy, Kind, ParentRef, Route, Server, Service};
 use crate::read::ObjectKey;
 
 /// The objects from which statuses are predicted.
@@ -77,14 +75,8 @@ impl<'a> Statuses<'a> {
         }
         let others = [
             (Kind::Server, objects.servers.iter().any(|it| read_server(it).is_err())),
-            (
-                Kind::EgressNetwork,
-                objects.egress_networks.iter().any(|it| NetworkMatch::of_egress(it).is_err()),
-            ),
-            (
-                Kind::HTTPLocalRateLimitPolicy,
-                objects.rate_limits.iter().any(|it| read_rate_limit(it).is_err()),
-            ),
+            (Kind::EgressNetwork, objects.egress_networks.iter().any(|it| NetworkMatch::of_egress(it).is_err())),
+            (Kind::HTTPLocalRateLimitPolicy, objects.rate_limits.iter().any(|it| read_rate_limit(it).is_err())),
         ];
         broken.extend(others.into_iter().filter_map(|(kind, broken)| broken.then_some(kind)));
         for kind in broken {
@@ -227,12 +219,7 @@ impl<'a> Statuses<'a> {
         faults.filter(|fault| seen.insert(fault.place())).collect()
     }
 
-    fn fault(
-        &self,
-        backend: &'a BackendRef,
-        namespace: &'a str,
-        parent: Parent<'a>,
-    ) -> Option<BackendFault<'a>> {
+    fn fault(&self, backend: &'a BackendRef, namespace: &'a str, parent: Parent<'a>) -> Option<BackendFault<'a>> {
         let key = (namespace, backend.name.as_str());
         if backend.is_a("", "Service") {
             let missing = BackendFault::Missing { kind: Kind::Service, namespace, name: &backend.name };
@@ -262,9 +249,7 @@ fn order(kind: RouteKind) -> u8 {
 
 fn server_of(limit: &HTTPLocalRateLimitPolicy) -> Option<ObjectKey<'_>> {
     let target = &limit.spec.target_ref;
-    target
-        .is_a("policy.linkerd.io", "Server")
-        .then_some((limit.metadata.namespace.as_str(), target.name.as_str()))
+    target.is_a("policy.linkerd.io", "Server").then_some((limit.metadata.namespace.as_str(), target.name.as_str()))
 }
 
 /// Whether an EgressNetwork overlaps the cluster's networks, except those that it excludes as a whole.
@@ -291,11 +276,7 @@ impl Writes {
     }
 
     /// The parents of a route that Linkerd handles.
-    fn parents<'a>(
-        self,
-        kind: RouteKind,
-        route: &'a Route,
-    ) -> impl Iterator<Item = (Parent<'a>, &'a ParentRef)> {
+    fn parents<'a>(self, kind: RouteKind, route: &'a Route) -> impl Iterator<Item = (Parent<'a>, &'a ParentRef)> {
         route.spec.parent_refs.iter().filter_map(move |reference| {
             let is_a = |group: &str, wanted: &str| match &reference.group {
                 Some(_) => reference.is_a(group, wanted),

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use crate::objects::{
-    LabelRequirement, LabelSelector, MatchLabels, Namespace, Texts, Webhook, WebhookConfiguration,
-};
+use crate::objects::{LabelRequirement, LabelSelector, MatchLabels, Namespace, Texts, Webhook, WebhookConfiguration};
 
 /// The Service behind the injector's webhook.
 pub const SERVICE: &str = "linkerd-proxy-injector";
@@ -96,9 +94,7 @@ pub fn unmet(selector: &LabelSelector, labels: &Texts, of_objects: bool) -> Opti
         operator: operator.to_owned(),
         values,
     };
-    if let Some((key, value)) =
-        selector.match_labels.iter().find(|(key, value)| labels.get(key) != Some(value))
-    {
+    if let Some((key, value)) = selector.match_labels.iter().find(|(key, value)| labels.get(key) != Some(value)) {
         return Some(clause(key, "In", vec![value.clone()]));
     }
     let alone = |requirement: &LabelRequirement| LabelSelector {

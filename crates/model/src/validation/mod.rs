@@ -74,9 +74,7 @@ impl Rejection {
         if let Some(example) = after(" is not a duration such as ") {
             return Some(format!("Set {path} to a duration such as {example}"));
         }
-        if let Some((wanted, _)) =
-            reason.strip_prefix("it must be ").and_then(|rest| rest.split_once(", not "))
-        {
+        if let Some((wanted, _)) = reason.strip_prefix("it must be ").and_then(|rest| rest.split_once(", not ")) {
             return Some(format!("Make {path} {wanted}"));
         }
         if let Some(bounds) = after(" must be at least ") {

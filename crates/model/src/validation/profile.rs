@@ -78,11 +78,7 @@ fn response_match(item: &Value, path: &str) -> Checked {
 }
 
 /// Validates the conditions within another one, and returns whether it has any.
-fn nested(
-    fields: &Map<String, Value>,
-    path: &str,
-    each: fn(&Value, &str) -> Checked,
-) -> Result<bool, Denied> {
+fn nested(fields: &Map<String, Value>, path: &str, each: fn(&Value, &str) -> Checked) -> Result<bool, Denied> {
     let mut some = false;
     for name in ["all", "any"] {
         let path = format!("{path}.{name}");
@@ -141,11 +137,7 @@ fn duration(written: &str, path: &str) -> Checked {
 }
 
 /// The fields of an object, if it has no others than the given ones; `None` for null.
-fn object<'v>(
-    value: &'v Value,
-    path: &str,
-    fields: &[&str],
-) -> Result<Option<&'v Map<String, Value>>, Denied> {
+fn object<'v>(value: &'v Value, path: &str, fields: &[&str]) -> Result<Option<&'v Map<String, Value>>, Denied> {
     let wrong = |path: &str, why: String| Denied::new(AdmissionRule::Profile, path, why);
     match value {
         Value::Null => Ok(None),
@@ -188,9 +180,7 @@ fn whole(value: &Value, path: &str) -> Result<Option<u32>, Denied> {
 fn is_subdomain(name: &str) -> bool {
     let is_label = |label: &str| {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        label.starts_with(is_plain)
-            && label.ends_with(is_plain)
-            && label.chars().all(|c| is_plain(c) || c == '-')
+        label.starts_with(is_plain) && label.ends_with(is_plain) && label.chars().all(|c| is_plain(c) || c == '-')
     };
     name.len() <= 253 && name.split('.').all(is_label)
 }

@@ -42,14 +42,11 @@ fn items<'v>(value: &'v Value, field: &str) -> &'v [Value] {
 /// Fields that do not fit the `type`.
 fn union_faults(schema: &Schema, value: &Value, path: &str) -> Vec<FieldFault> {
     let Some(of_type) = value["type"].as_str().and_then(known) else { return Vec::new() };
-    let faults =
-        schema.union.iter().filter_map(|(kind, field)| match (kind == of_type, is_set(value, field)) {
-            (true, false) => fault(format!("{path}.{field}"), format!("the type {kind} requires it")),
-            (false, true) => {
-                fault(format!("{path}.{field}"), format!("only the type {kind} has it, not {of_type}"))
-            }
-            _ => None,
-        });
+    let faults = schema.union.iter().filter_map(|(kind, field)| match (kind == of_type, is_set(value, field)) {
+        (true, false) => fault(format!("{path}.{field}"), format!("the type {kind} requires it")),
+        (false, true) => fault(format!("{path}.{field}"), format!("only the type {kind} has it, not {of_type}")),
+        _ => None,
+    });
     faults.collect()
 }
 
@@ -76,8 +73,7 @@ fn has_filter(list: &[Value], field: &str) -> bool {
 }
 
 fn redirect_or_backends(rule: &Value, path: &str) -> Option<FieldFault> {
-    let is_both =
-        has_filter(items(rule, "filters"), "requestRedirect") && !items(rule, "backendRefs").is_empty();
+    let is_both = has_filter(items(rule, "filters"), "requestRedirect") && !items(rule, "backendRefs").is_empty();
     let why = "a rule with a RequestRedirect must not have backendRefs";
     is_both.then(|| fault(format!("{path}.backendRefs"), why))?
 }
@@ -95,9 +91,8 @@ fn prefix_needs_prefix_match(rule: &Value, path: &str) -> Option<FieldFault> {
         Value::Null => return None,
         _ => items(rule, "matches"),
     };
-    let is_by_prefix = |one: &Value| {
-        is_set(one, "path") && one["path"]["type"].as_str().is_none_or(|kind| kind == "PathPrefix")
-    };
+    let is_by_prefix =
+        |one: &Value| is_set(one, "path") && one["path"]["type"].as_str().is_none_or(|kind| kind == "PathPrefix");
     if let [one] = matches
         && is_by_prefix(one)
     {

@@ -42,17 +42,14 @@ pub(super) fn validate(of: &Validation<'_>, kind: Kind, object: &Value) -> Resul
 /// Whether the webhook cannot read a route of the Gateway API, and therefore admits it.
 fn is_admitted_unread(of: &Validation<'_>, kind: RouteKind, route: &Route) -> bool {
     let is_unknown = |filter: &RouteFilter| {
-        policy::filter_type_fault(kind, filter).is_err()
-            && !(filter.kind == "CORS" && of.holds(Rule::CorsKnown))
+        policy::filter_type_fault(kind, filter).is_err() && !(filter.kind == "CORS" && of.holds(Rule::CorsKnown))
     };
     match kind {
         RouteKind::LinkerdHttp | RouteKind::Tcp => false,
-        RouteKind::Http | RouteKind::Grpc => {
-            !of.holds(Rule::FilterType) && filters(route).any(|(_, f)| is_unknown(f))
-        }
+        RouteKind::Http | RouteKind::Grpc => !of.holds(Rule::FilterType) && filters(route).any(|(_, f)| is_unknown(f)),
         RouteKind::Tls => {
-            let lacks = route.spec.hostnames.is_empty()
-                || route.spec.rules.iter().any(|rule| rule.backend_refs.is_empty());
+            let lacks =
+                route.spec.hostnames.is_empty() || route.spec.rules.iter().any(|rule| rule.backend_refs.is_empty());
             of.holds(Rule::TlsRouteUnread) && lacks
         }
     }
@@ -86,11 +83,8 @@ fn filter_types(of: &Validation<'_>, kind: RouteKind, route: &Route) -> Result<(
 
 fn annotations(of: &Validation<'_>, kind: RouteKind, route: &Route) -> Result<(), Denied> {
     let parents = [("", "Service"), ("policy.linkerd.io", "EgressNetwork")];
-    let is_outbound = route
-        .spec
-        .parent_refs
-        .iter()
-        .any(|parent| parents.iter().any(|(group, kind)| parent.is_a(group, kind)));
+    let is_outbound =
+        route.spec.parent_refs.iter().any(|parent| parents.iter().any(|(group, kind)| parent.is_a(group, kind)));
     if !is_outbound {
         return Ok(());
     }
@@ -162,11 +156,7 @@ fn filtered(of: &Validation<'_>, filter: &RouteFilter, path: &str) -> Result<(),
     }
     let Some(redirect) = &filter.request_redirect else { return Ok(()) };
     let path = format!("{path}.requestRedirect");
-    if redirect
-        .path
-        .as_ref()
-        .is_some_and(|to| to.replace_full_path.is_none() && to.replace_prefix_match.is_none())
-    {
+    if redirect.path.as_ref().is_some_and(|to| to.replace_full_path.is_none() && to.replace_prefix_match.is_none()) {
         let why = "the path must contain either replaceFullPath or replacePrefixMatch";
         if of.holds(Rule::RedirectPath) {
             return Err(Denied::new(Rule::RedirectPath, format!("{path}.path"), why));

@@ -80,8 +80,7 @@ fn walk(schema: &Schema, value: &Value, path: &str, found: &mut Vec<(String, Str
             }
             let choice = &schema.one_of;
             if !choice.is_empty() && choice.iter().filter(|name| is_set(name)).count() != 1 {
-                found
-                    .push((path.to_owned(), format!("it must have exactly one of {}", choice.join(" and "))));
+                found.push((path.to_owned(), format!("it must have exactly one of {}", choice.join(" and "))));
             }
             for (name, field) in fields.iter().filter(|(_, field)| !field.is_null()) {
                 if let Some(of_field) = schema.fields.get(name) {
@@ -108,10 +107,8 @@ fn walk(schema: &Schema, value: &Value, path: &str, found: &mut Vec<(String, Str
             let too_small = least.is_some_and(|least| number.is_some_and(|number| number < least));
             let too_great = most.is_some_and(|most| number.is_none_or(|number| number > most));
             if too_small || too_great {
-                let bounds = [
-                    least.map(|least| format!("at least {least}")),
-                    most.map(|most| format!("at most {most}")),
-                ];
+                let bounds =
+                    [least.map(|least| format!("at least {least}")), most.map(|most| format!("at most {most}"))];
                 let bounds: Vec<String> = bounds.into_iter().flatten().collect();
                 found.push((path.to_owned(), format!("{value} must be {}", bounds.join(" and "))));
             }
@@ -149,8 +146,8 @@ fn text_fault(schema: &Schema, text: &str) -> Option<String> {
 /// anywhere in it.
 fn is_duration(text: &str) -> bool {
     const UNITS: [&str; 18] = [
-        "ns", "us", "\u{b5}s", "ms", "s", "m", "h", "hr", "d", "w", "wk", "nano", "micro", "milli", "sec",
-        "min", "hour", "day",
+        "ns", "us", "\u{b5}s", "ms", "s", "m", "h", "hr", "d", "w", "wk", "nano", "micro", "milli", "sec", "min",
+        "hour", "day",
     ];
     let is_unit = |unit: &str| {
         let unit = unit.to_lowercase();
@@ -162,27 +159,21 @@ fn is_duration(text: &str) -> bool {
         let rest = text[at..].trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
         is_unit(rest.split(|c: char| !c.is_ascii_alphabetic() && c != '\u{b5}').next().unwrap_or_default())
     };
-    go_duration(text).is_some()
-        || text.match_indices(|c: char| c.is_ascii_digit()).any(|(at, _)| with_unit(at))
+    go_duration(text).is_some() || text.match_indices(|c: char| c.is_ascii_digit()).any(|(at, _)| with_unit(at))
 }
 
 /// Why a number of things is outside of its limits.
 fn outside(number: usize, (least, most): (Option<usize>, Option<usize>), what: &str) -> Option<String> {
     let plural = |limit: usize| if limit == 1 { "" } else { "s" };
     match (least, most) {
-        (Some(least), _) if number < least => {
-            Some(format!("it must have at least {least} {what}{}", plural(least)))
-        }
-        (_, Some(most)) if number > most => {
-            Some(format!("it must have at most {most} {what}{}", plural(most)))
-        }
+        (Some(least), _) if number < least => Some(format!("it must have at least {least} {what}{}", plural(least))),
+        (_, Some(most)) if number > most => Some(format!("it must have at most {most} {what}{}", plural(most))),
         _ => None,
     }
 }
 
 fn is_of_type(wanted: SchemaType, value: &Value) -> bool {
-    let is_integer =
-        || value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0);
+    let is_integer = || value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0);
     match wanted {
         SchemaType::String => value.is_string(),
         SchemaType::Integer => is_integer(),

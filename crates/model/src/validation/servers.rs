@@ -99,12 +99,7 @@ mod tests {
         let pods = |labels: Value| json!({"podSelector": {"matchLabels": labels}});
         let servers = [
             server("shop", "web", json!(80), pods(json!({"app": "web", "tier": "a"}))),
-            server(
-                "shop",
-                "same",
-                json!(80),
-                json!({"podSelector": {"matchLabels": {"tier": "a", "app": "web"}}}),
-            ),
+            server("shop", "same", json!(80), json!({"podSelector": {"matchLabels": {"tier": "a", "app": "web"}}})),
             server("shop", "all", json!(80), pods(json!({}))),
             server("shop", "api", json!(80), pods(json!({"app": "api"}))),
             server("shop", "named", json!("http"), pods(json!({"app": "api"}))),

@@ -39,9 +39,7 @@ pub(super) fn validate(of: &Validation<'_>, kind: Kind, object: &Value) -> Resul
 
 fn some_network(number: Option<usize>) -> Result<(), Denied> {
     match number {
-        Some(0) => {
-            Err(Denied::new(Rule::NetworksEmpty, "spec.networks", "at least one network must be specified"))
-        }
+        Some(0) => Err(Denied::new(Rule::NetworksEmpty, "spec.networks", "at least one network must be specified")),
         _ => Ok(()),
     }
 }
@@ -52,10 +50,8 @@ fn server(server: &Server) -> Result<(), Denied> {
         let why = "it has neither podSelector nor externalWorkloadSelector";
         return Err(Denied::new(Rule::ServerUnreadable, "spec", why));
     }
-    let selectors = [
-        ("spec.podSelector", &spec.pod_selector),
-        ("spec.externalWorkloadSelector", &spec.external_workload_selector),
-    ];
+    let selectors =
+        [("spec.podSelector", &spec.pod_selector), ("spec.externalWorkloadSelector", &spec.external_workload_selector)];
     for (path, selector) in selectors {
         labels(Rule::ServerUnreadable, path, selector.as_ref())?;
     }
@@ -103,13 +99,10 @@ fn authorization_policy(of: &Validation<'_>, policy: &AuthorizationPolicy) -> Re
     let count = |group: &str, kind: &str| required.iter().filter(|one| one.is_a(group, kind)).count();
     let (mesh_tls, accounts) = (count(LINKERD, "MeshTLSAuthentication"), count("", "ServiceAccount"));
     let networks = count(LINKERD, "NetworkAuthentication");
-    let denied =
-        |why: String| Err(Denied::new(Rule::Authentications, "spec.requiredAuthenticationRefs", why));
-    for (number, kind) in [
-        (mesh_tls, "MeshTLSAuthentication"),
-        (accounts, "ServiceAccount"),
-        (networks, "NetworkAuthentication"),
-    ] {
+    let denied = |why: String| Err(Denied::new(Rule::Authentications, "spec.requiredAuthenticationRefs", why));
+    for (number, kind) in
+        [(mesh_tls, "MeshTLSAuthentication"), (accounts, "ServiceAccount"), (networks, "NetworkAuthentication")]
+    {
         if number > 1 {
             return denied(format!("only a single {kind} may be set"));
         }
@@ -185,9 +178,8 @@ fn mesh_tls(object: &MeshTLSAuthentication) -> Result<(), Denied> {
 
 /// Whether an identity has the form of a DNS name, with an optional wildcard in front, or of a SPIFFE id.
 fn identity(text: &str) -> Result<(), String> {
-    static DNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"^(\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$").ok()
-    });
+    static DNS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"^(\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$").ok());
     let invalid = |why: &str| Err(format!("identity {text:?} is invalid: {why}"));
     let Some(rest) = text.strip_prefix("spiffe://") else {
         let is_dns = DNS.as_ref().is_some_and(|dns| dns.is_match(text));
@@ -245,8 +237,7 @@ fn rate_limit(object: &HTTPLocalRateLimitPolicy) -> Result<(), Denied> {
     }
     for (at, one) in spec.overrides.iter().enumerate() {
         if let Some(client) = one.client_refs.iter().find(|client| !client.is_a("", "ServiceAccount")) {
-            let why =
-                format!("clients must be ServiceAccounts, not {}", qualified(&client.kind, &client.group));
+            let why = format!("clients must be ServiceAccounts, not {}", qualified(&client.kind, &client.group));
             return Err(Denied::new(Rule::RateLimitClient, format!("spec.overrides[{at}].clientRefs"), why));
         }
     }

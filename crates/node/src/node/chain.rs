@@ -79,14 +79,11 @@ impl NodeSnapshot {
             }
         }
         if depth >= 8 {
-            chain
-                .gaps
-                .push(ChainGap { path: file.path(), why: "multus delegates more than 8 times".to_owned() });
+            chain.gaps.push(ChainGap { path: file.path(), why: "multus delegates more than 8 times".to_owned() });
             return;
         }
         for plugin in file.plugins().iter().filter(|plugin| plugin.is_multus()) {
-            let Some(network) = plugin.cluster_network.as_deref().filter(|network| !network.is_empty())
-            else {
+            let Some(network) = plugin.cluster_network.as_deref().filter(|network| !network.is_empty()) else {
                 continue;
             };
             match self.cluster_network(plugin, network) {
@@ -111,8 +108,7 @@ impl NodeSnapshot {
                 .or_else(|| self.conf_files.iter().find(|file| file.dir == dir && file.is_loadable()));
         }
         let dir = plugin.conf_dir.as_deref().unwrap_or(DEFAULT_MULTUS_DIR).trim_end_matches('/');
-        let named =
-            |file: &&ConfFile| file.config().and_then(|config| config.name.as_deref()) == Some(network);
+        let named = |file: &&ConfFile| file.config().and_then(|config| config.name.as_deref()) == Some(network);
         self.conf_files.iter().filter(|file| file.dir == dir && file.is_loadable()).find(named)
     }
 }

@@ -161,11 +161,7 @@ pub(super) fn read(bytes: &[u8], kind: Option<ConfigKind>) -> ReadConflist {
         Ok(tree) => tree,
         Err(defect) => return ReadConflist { config: None, defect: Some(defect) },
     };
-    let kind = kind.unwrap_or(if tree.get_exact("plugins").is_some() {
-        ConfigKind::List
-    } else {
-        ConfigKind::Single
-    });
+    let kind = kind.unwrap_or(if tree.get_exact("plugins").is_some() { ConfigKind::List } else { ConfigKind::Single });
     let mut walk = ConflistWalk { plugins: Vec::new(), entries: Vec::new() };
     match kind {
         ConfigKind::List => walk.list(tree.get_exact("plugins"), "plugins", 0),
@@ -229,8 +225,7 @@ fn defect(kind: DefectKind, message: impl Into<String>, at: &Located, json_path:
 /// libcni's rules for a list, in its order.
 fn list_defect(tree: &Located) -> Option<Defect> {
     if !matches!(tree.value, Json::Object(_) | Json::Null) {
-        let message =
-            format!("cannot unmarshal {} into Go value of type map[string]interface {{}}", tree.kind());
+        let message = format!("cannot unmarshal {} into Go value of type map[string]interface {{}}", tree.kind());
         return shape(message, tree, "");
     }
     let Some(name) = tree.get_exact("name") else {
@@ -252,12 +247,7 @@ fn list_defect(tree: &Located) -> Option<Defect> {
         }
     }
     let Some(plugins) = tree.get_exact("plugins") else {
-        return defect(
-            DefectKind::NoPluginsKey,
-            "no 'plugins' key (newer: no plugin configs found)",
-            tree,
-            "",
-        );
+        return defect(DefectKind::NoPluginsKey, "no 'plugins' key (newer: no plugin configs found)", tree, "");
     };
     let Some(items) = plugins.as_array() else {
         return shape(format!("invalid 'plugins' type: {}", plugins.kind()), plugins, "plugins");
@@ -287,8 +277,7 @@ fn plugin_defect(plugin: &Located, json_path: &str, before: &str) -> Option<Defe
         Json::Object(_) => {}
         Json::Null => return missing(),
         _ => {
-            let message =
-                format!("{before}cannot unmarshal {} into Go value of type types.PluginConf", plugin.kind());
+            let message = format!("{before}cannot unmarshal {} into Go value of type types.PluginConf", plugin.kind());
             return shape(message, plugin, json_path);
         }
     }
@@ -352,8 +341,7 @@ impl ConflistWalk {
             conf_dir: text("confDir"),
             json_path,
         };
-        let delegates =
-            plugin.is_multus().then(|| object.get("delegates").and_then(Located::as_array)).flatten();
+        let delegates = plugin.is_multus().then(|| object.get("delegates").and_then(Located::as_array)).flatten();
         let path = plugin.json_path.clone();
         if plugin.is_linkerd() {
             self.entries.push(LinkerdEntry::read(object, &plugin));

@@ -128,10 +128,8 @@ impl NodeSnapshot {
                     continue;
                 }
                 FileVerdict::Open(why) => {
-                    let reason = format!(
-                        "CRI-O skips files that it cannot load, which is unknown for {}: {why}",
-                        file.path()
-                    );
+                    let reason =
+                        format!("CRI-O skips files that it cannot load, which is unknown for {}: {why}", file.path());
                     return Effective::Unknown { reason };
                 }
             }
@@ -182,10 +180,7 @@ impl NodeSnapshot {
             && !answer.supported_versions.iter().any(|version| version == declared)
             && file.config().is_some_and(|config| config.versions.list.is_empty())
         {
-            return (
-                Some(format!("plugin \"linkerd-cni\" does not support config version {declared:?}")),
-                unsure,
-            );
+            return (Some(format!("plugin \"linkerd-cni\" does not support config version {declared:?}")), unsure);
         }
         (None, unsure)
     }
@@ -212,9 +207,7 @@ fn judge(file: &ConfFile) -> FileVerdict {
     }
     match &file.content {
         Content::Captured { defect: None, .. } => FileVerdict::Good,
-        Content::Captured { defect: Some(defect), .. } if defect.kind.is_certain() => {
-            FileVerdict::Bad(defect.clone())
-        }
+        Content::Captured { defect: Some(defect), .. } if defect.kind.is_certain() => FileVerdict::Bad(defect.clone()),
         Content::Captured { defect: Some(defect), .. } => FileVerdict::Open(defect.message.clone()),
         Content::NotCaptured(why) => FileVerdict::Open(why.clone()),
     }

@@ -307,10 +307,7 @@ pub struct Problem {
 }
 
 /// Writes a map as the rows of the format.
-fn rows<S: Serializer, R: Serialize>(
-    rows: impl ExactSizeIterator<Item = R>,
-    to: S,
-) -> Result<S::Ok, S::Error> {
+fn rows<S: Serializer, R: Serialize>(rows: impl ExactSizeIterator<Item = R>, to: S) -> Result<S::Ok, S::Error> {
     let mut sequence = to.serialize_seq(Some(rows.len()))?;
     for row in rows {
         sequence.serialize_element(&row)?;
@@ -336,10 +333,7 @@ fn looked_at<S: Serializer>(dirs: &BTreeMap<String, bool>, to: S) -> Result<S::O
     rows(dirs.iter().map(|(path, exists)| LookedAtRow { path, exists: *exists }), to)
 }
 
-fn looked_for<S: Serializer>(
-    binaries: &BTreeMap<String, Option<HostBinary>>,
-    to: S,
-) -> Result<S::Ok, S::Error> {
+fn looked_for<S: Serializer>(binaries: &BTreeMap<String, Option<HostBinary>>, to: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     #[serde(untagged)]
     enum LookedForRow<'a> {

@@ -84,8 +84,7 @@ const MENTIONS: [&str; 3] = ["linkerd-cni", "multus", "cilium"];
 /// Whether a file of a configuration directory is kept: runtimes consider it, or it mentions a relevant
 /// word.
 pub fn is_worth_copying(name: &str, content: &[u8]) -> bool {
-    let mentions = |word: &str| {
-        name.contains(word) || content.windows(word.len()).any(|window| window == word.as_bytes())
-    };
+    let mentions =
+        |word: &str| name.contains(word) || content.windows(word.len()).any(|window| window == word.as_bytes());
     has_loadable_extension(name) || MENTIONS.iter().any(|word| mentions(word))
 }

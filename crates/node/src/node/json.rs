@@ -56,9 +56,7 @@ impl Located {
     pub fn get(&self, key: &str) -> Option<&Located> {
         let Json::Object(members) = &self.value else { return None };
         let last = |same: &dyn Fn(&str) -> bool| members.iter().rev().find(|member| same(&member.key));
-        last(&|name| name == key)
-            .or_else(|| last(&|name| name.eq_ignore_ascii_case(key)))
-            .map(|member| &member.value)
+        last(&|name| name == key).or_else(|| last(&|name| name.eq_ignore_ascii_case(key))).map(|member| &member.value)
     }
 
     /// The last member with exactly this name.
@@ -92,9 +90,9 @@ impl Located {
             Json::Number(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())),
             Json::String(text) => Value::String(text.clone()),
             Json::Array(items) => Value::Array(items.iter().map(Located::to_value).collect()),
-            Json::Object(members) => Value::Object(
-                members.iter().map(|member| (member.key.clone(), member.value.to_value())).collect(),
-            ),
+            Json::Object(members) => {
+                Value::Object(members.iter().map(|member| (member.key.clone(), member.value.to_value())).collect())
+            }
         }
     }
 

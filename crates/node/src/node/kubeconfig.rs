@@ -160,9 +160,7 @@ mod tests {
     #[test]
     fn unreadable_file_has_a_position_and_no_quote() {
         let secret = sample_token(&bound_token_payload(), "signature");
-        for broken in
-            [format!("users: [{{token: {secret}"), format!("a: b: {secret}"), format!("users: {secret}")]
-        {
+        for broken in [format!("users: [{{token: {secret}"), format!("a: b: {secret}"), format!("users: {secret}")] {
             let facts = facts("/x", broken.as_bytes());
             let why = facts.parse_error.clone().unwrap();
             assert!(why.contains("line 1"), "{why}");

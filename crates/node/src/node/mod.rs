@@ -28,8 +28,8 @@ pub use conflist::{CniVersions, Config, ConfigKind, Defect, DefectKind, Plugin};
 pub use effective::{Effective, Loaded};
 pub use entry::{Field, LinkerdEntry, PolicyToken};
 pub use facts::{
-    BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Lsm, Meta,
-    OsRelease, PathError, PluginBins, Problem, RuntimeInfo, VersionAnswer,
+    BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Lsm, Meta, OsRelease,
+    PathError, PluginBins, Problem, RuntimeInfo, VersionAnswer,
 };
 pub use files::MAX_RAW_LOG;
 pub use files::{DEFAULT_MULTUS_DIR as MULTUS_DIR, Defaults};
@@ -45,8 +45,8 @@ pub use snapshot::{ConfFile, Content, KubeconfigLookup, NodeSnapshot};
 #[cfg(target_os = "linux")]
 pub use {
     files::{
-        DEFAULT_MULTUS_DIR, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, MAX_TEXT, escape_dir,
-        has_loadable_extension, is_plain_dir, is_plain_name, is_worth_copying,
+        DEFAULT_MULTUS_DIR, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, MAX_TEXT, escape_dir, has_loadable_extension,
+        is_plain_dir, is_plain_name, is_worth_copying,
     },
     host::{modules, runtime_info},
     kubeconfig::is_kubeconfig,

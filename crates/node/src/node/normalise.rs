@@ -10,8 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::facts::KubeconfigFacts;
 use super::files::{
-    self, DEFAULT_CONF_DIR, Defaults, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, MAX_FACTS, MAX_NOTES, MAX_ROWS,
-    MAX_TEXT,
+    self, DEFAULT_CONF_DIR, Defaults, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, MAX_FACTS, MAX_NOTES, MAX_ROWS, MAX_TEXT,
 };
 use super::{kubeconfig, logs};
 use crate::node_files::NodeFiles;
@@ -24,15 +23,8 @@ const FACTS: &str = "cni/kubeconfig.facts.json";
 const NET_D: &str = "cni/net.d/";
 const OTHER: &str = "cni/other/";
 /// The JSON files of a snapshot besides `meta.json` and the kubeconfig facts.
-const JSON_FILES: [&str; 7] = [
-    DIRS,
-    INDEX,
-    "cni/bin.json",
-    "host/binaries.json",
-    "host/sysctl.json",
-    "host/lsm.json",
-    "runtime/info.json",
-];
+const JSON_FILES: [&str; 7] =
+    [DIRS, INDEX, "cni/bin.json", "host/binaries.json", "host/sysctl.json", "host/lsm.json", "runtime/info.json"];
 const TEXT_FILES: [&str; 3] = ["host/os-release", "host/uname", "host/modules.txt"];
 const LOGS: [&str; 2] = ["logs/runtime.txt", "logs/kubelet.txt"];
 
@@ -81,8 +73,7 @@ impl Work {
             path == META || ["cni/", "host/", "runtime/", "logs/"].iter().any(|root| path.starts_with(root))
         });
         let said = raw.files.get(DIRS).and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
-        let said =
-            said.as_ref().and_then(|dirs| dirs["confDir"].as_str()).map(|dir| dir.trim_end_matches('/'));
+        let said = said.as_ref().and_then(|dirs| dirs["confDir"].as_str()).map(|dir| dir.trim_end_matches('/'));
         let conf_dir = said.filter(|dir| files::is_plain_dir(dir)).unwrap_or(&defaults.conf_dir).to_owned();
         Work {
             files: BTreeMap::new(),
@@ -280,9 +271,7 @@ impl Work {
 
     /// `meta.json`: unchanged if nothing was left out, else with the files that were left out.
     fn meta(&mut self, node: &str, brought: Option<&[u8]>, defaults: &Defaults) {
-        let parsed = brought
-            .filter(|bytes| bytes.len() <= MAX_FACTS)
-            .map(serde_json::from_slice::<Map<String, Value>>);
+        let parsed = brought.filter(|bytes| bytes.len() <= MAX_FACTS).map(serde_json::from_slice::<Map<String, Value>>);
         let mut meta = match parsed {
             Some(Ok(meta)) => meta,
             Some(Err(error)) => {
@@ -302,17 +291,9 @@ impl Work {
             meta.insert("collectedAt".to_owned(), json!(at.to_string()));
         }
         let notes = std::mem::take(&mut self.notes);
-        add_rows(
-            &mut meta,
-            "errors",
-            notes.into_iter().map(|(path, error)| json!({"path": path, "error": error})),
-        );
+        add_rows(&mut meta, "errors", notes.into_iter().map(|(path, error)| json!({"path": path, "error": error})));
         let left = std::mem::take(&mut self.not_captured);
-        add_rows(
-            &mut meta,
-            "notCaptured",
-            left.into_iter().map(|(path, why)| json!({"path": path, "why": why})),
-        );
+        add_rows(&mut meta, "notCaptured", left.into_iter().map(|(path, why)| json!({"path": path, "why": why})));
         add_rows(&mut meta, "truncated", std::mem::take(&mut self.truncated).into_iter().map(Value::String));
         add_rows(&mut meta, "listed", std::mem::take(&mut self.listed).into_iter().map(Value::String));
         match brought {

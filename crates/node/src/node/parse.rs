@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::conflist;
 use super::facts::{
-    BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Meta, PathError,
-    PluginBins, Problem,
+    BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Meta, PathError, PluginBins,
+    Problem,
 };
 use super::files::{self};
 use super::host;
@@ -52,12 +52,7 @@ struct FactsReader<'a> {
 
 impl FactsReader<'_> {
     fn problem(&mut self, file: &str, message: impl Into<String>) {
-        self.problems.push(Problem {
-            file: file.to_owned(),
-            line: None,
-            column: None,
-            message: message.into(),
-        });
+        self.problems.push(Problem { file: file.to_owned(), line: None, column: None, message: message.into() });
     }
 
     /// A JSON file; `None` if it is missing or unreadable.
@@ -66,10 +61,7 @@ impl FactsReader<'_> {
         match serde_json::from_slice(bytes) {
             Ok(value) => Some(value),
             Err(error) => {
-                let line = bytes
-                    .split(|byte| *byte == b'\n')
-                    .nth(error.line().saturating_sub(1))
-                    .unwrap_or_default();
+                let line = bytes.split(|byte| *byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
                 self.problems.push(Problem {
                     file: path.to_owned(),
                     line: Some(error.line()),
@@ -142,8 +134,7 @@ impl FactsReader<'_> {
         let path = "cni/dirs.json";
         let value = self.json(path)?;
         let rows = self.rows(path, &value["dirs"]);
-        let looked_at =
-            rows.iter().filter_map(|row| Some((plain_dir(&row["path"])?, row["exists"].as_bool()?)));
+        let looked_at = rows.iter().filter_map(|row| Some((plain_dir(&row["path"])?, row["exists"].as_bool()?)));
         Some(Dirs {
             conf_dir: plain_dir(&value["confDir"]),
             bin_dirs: value["binDirs"].as_array().map(|dirs| dirs.iter().filter_map(plain_dir).collect()),
@@ -189,10 +180,7 @@ impl FactsReader<'_> {
             }
         }
         for facts in &mut known {
-            let row = index
-                .unwrap_or_default()
-                .iter()
-                .find(|row| format!("{}/{}", row.dir, row.name) == facts.path);
+            let row = index.unwrap_or_default().iter().find(|row| format!("{}/{}", row.dir, row.name) == facts.path);
             if let Some(row) = row {
                 facts.mode = facts.mode.take().or_else(|| row.mode.clone());
                 facts.mtime = facts.mtime.or(row.mtime);
@@ -247,9 +235,7 @@ impl FactsReader<'_> {
             let empty = index.as_ref().is_some_and(|row| row.kind == FileKind::File && row.size == Some(0));
             let content = content.unwrap_or_else(|| match kind {
                 _ if empty => captured(Vec::new(), &name),
-                Some(FileKind::Symlink) => {
-                    Content::NotCaptured("a link whose target was not captured".to_owned())
-                }
+                Some(FileKind::Symlink) => Content::NotCaptured("a link whose target was not captured".to_owned()),
                 Some(FileKind::Dir | FileKind::Other) => Content::NotCaptured("not a file".to_owned()),
                 Some(FileKind::File) | None => Content::NotCaptured("only listed".to_owned()),
             });
@@ -349,12 +335,7 @@ fn texts(value: &Value) -> BTreeMap<String, String> {
         Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     };
-    value
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter_map(|(key, value)| Some((key.clone(), shown(value)?)))
-        .collect()
+    value.as_object().into_iter().flatten().filter_map(|(key, value)| Some((key.clone(), shown(value)?))).collect()
 }
 
 pub(super) fn plain_dir(value: &Value) -> Option<String> {

@@ -97,9 +97,7 @@ impl Reader<'_> {
     fn nested(&mut self, read: impl Fn(&mut Self) -> Result<Json, Defect>) -> Result<Json, Defect> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(
-                self.defect(DefectKind::TooComplex, format!("nested more than {MAX_DEPTH} levels deep"))
-            );
+            return Err(self.defect(DefectKind::TooComplex, format!("nested more than {MAX_DEPTH} levels deep")));
         }
         let value = read(self);
         self.depth -= 1;
@@ -309,11 +307,7 @@ impl OffsetMap {
     fn place(&self, offset: usize) -> Position {
         let line = self.lines.partition_point(|start| *start <= offset);
         let start = self.lines[line - 1];
-        Position {
-            line,
-            column: self.original(offset) - self.original(start) + 1,
-            offset: self.original(offset),
-        }
+        Position { line, column: self.original(offset) - self.original(start) + 1, offset: self.original(offset) }
     }
 
     /// The offset in the original; inside a marker, the start of the secret.

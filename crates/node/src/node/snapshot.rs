@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::conflist::{Config, ConfigKind, Defect, Plugin};
 use super::entry::LinkerdEntry;
 use super::facts::{
-    BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Lsm, Meta,
-    OsRelease, PluginBins, Problem, RuntimeInfo, VersionAnswer,
+    BinEntry, Dirs, FileKind, HostBinaries, HostBinary, IndexEntry, KubeconfigFacts, Logs, Lsm, Meta, OsRelease,
+    PluginBins, Problem, RuntimeInfo, VersionAnswer,
 };
 use super::files::{DEFAULT_CONF_DIR, has_loadable_extension};
 use super::lookup::Looked;
@@ -222,8 +222,7 @@ impl NodeSnapshot {
     pub fn lists_loadable(&self, dir: &str) -> Option<bool> {
         let dir = dir.trim_end_matches('/');
         let unread = self.meta.errors.iter().any(|error| error.path.trim_end_matches('/') == dir);
-        let copied =
-            self.index.is_none() && self.conf_files.iter().any(|file| file.dir == dir && file.is_loadable());
+        let copied = self.index.is_none() && self.conf_files.iter().any(|file| file.dir == dir && file.is_loadable());
         self.lists(dir).or((copied && !unread).then_some(true))
     }
 
@@ -234,8 +233,7 @@ impl NodeSnapshot {
         };
         let dir = dir.trim_end_matches('/');
         let facts = self.kubeconfigs.as_deref().unwrap_or_default().iter().any(|facts| facts.path == path);
-        let row =
-            self.index.as_deref().unwrap_or_default().iter().any(|row| row.dir == dir && row.name == name);
+        let row = self.index.as_deref().unwrap_or_default().iter().any(|row| row.dir == dir && row.name == name);
         if facts || row || self.conf_file(path).is_some() {
             return Looked::Found(());
         }
@@ -282,9 +280,7 @@ impl NodeSnapshot {
                 KubeconfigLookup::NotLookedFor { path, why }
             }
             Looked::Absent => KubeconfigLookup::Absent { path },
-            Looked::Found(()) => {
-                KubeconfigLookup::NotLookedFor { path, why: "it exists, but was not read".to_owned() }
-            }
+            Looked::Found(()) => KubeconfigLookup::NotLookedFor { path, why: "it exists, but was not read".to_owned() },
             Looked::NotLookedFor(why) => KubeconfigLookup::NotLookedFor { path, why: why.to_owned() },
         }
     }
@@ -381,16 +377,13 @@ impl NodeSnapshot {
         let entries = |file: &'_ ConfFile| file.linkerd_entries().map(<[LinkerdEntry]>::len).unwrap_or(0);
         let files = self.conf_files.iter().filter(|file| entries(file) > 0);
         files
-            .flat_map(|file| {
-                file.linkerd_entries().unwrap_or_default().iter().map(move |entry| (file, entry))
-            })
+            .flat_map(|file| file.linkerd_entries().unwrap_or_default().iter().map(move |entry| (file, entry)))
             .collect()
     }
 }
 
 /// Whether two paths are equal, ignoring doubled and trailing slashes.
 fn same_path(one: &str, other: &str) -> bool {
-    let parts =
-        |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let parts = |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     one == other || parts(one) == parts(other)
 }

@@ -97,9 +97,7 @@ pub fn read_all(log: &[u8]) -> Vec<Result<FoundSnapshot, (String, LogError)>> {
     }
     let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([log.len()]);
     let sections = starts.iter().zip(ends);
-    sections
-        .map(|((start, node), end)| read(&log[*start..end]).map_err(|error| (node.clone(), error)))
-        .collect()
+    sections.map(|((start, node), end)| read(&log[*start..end]).map_err(|error| (node.clone(), error))).collect()
 }
 
 /// Reads the first snapshot in a log. Text before the tag on a line (times, names of pods) and lines without it are

@@ -41,9 +41,7 @@ fn prefixes_and_foreign_lines_are_ignored() {
     assert!(log.lines().count() > 5 && log.lines().all(|line| line.len() < 5000));
     let mut dressed = String::from("pulling\n");
     for line in log.lines() {
-        dressed += &format!(
-            "[pod/x] 2026-01-15T12:00:00.000000001Z {line}\r\nwarning: /host/x: permission denied\n"
-        );
+        dressed += &format!("[pod/x] 2026-01-15T12:00:00.000000001Z {line}\r\nwarning: /host/x: permission denied\n");
     }
     let held = read(dressed.as_bytes()).unwrap();
     assert_eq!((held.node.as_str(), files_of(&held)), ("ip-10-0-1-12", files.files));
@@ -63,10 +61,7 @@ fn errors_name_the_missing_part() {
     assert_eq!(of(&[&lines[..3], &["Killed"]].concat()), format!("{cut}; its last line: Killed"));
     let torn = "line 2 of the snapshot in the log is missing or damaged";
     assert_eq!(of(&[&lines[..2], &lines[3..]].concat()), torn);
-    assert_eq!(
-        of(&[&lines[..3], &lines[2..]].concat()),
-        "line 3 of the snapshot in the log is missing or damaged"
-    );
+    assert_eq!(of(&[&lines[..3], &lines[2..]].concat()), "line 3 of the snapshot in the log is missing or damaged");
     let newer = log.replacen("node-log/1", "node-log/2", 1);
     assert!(of(&[&newer]).contains("in format 2, but only format 1 is supported"), "{}", of(&[&newer]));
     let other = log.replacen("sha256=", "sha256=0", 1);

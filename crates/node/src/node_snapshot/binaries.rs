@@ -34,10 +34,7 @@ pub(super) fn look(
                 Some(environment)
             }
             Err(why) => {
-                notes.error(
-                    Path::new(&path),
-                    format!("{why}; the runtime's PATH is assumed to be the default one"),
-                );
+                notes.error(Path::new(&path), format!("{why}; the runtime's PATH is assumed to be the default one"));
                 None
             }
         }
@@ -181,9 +178,8 @@ fn hosts(value: &str) -> String {
 
 /// `10.96.0.0/16`, `fd00::/8`
 fn is_network(part: &str) -> bool {
-    part.split_once('/').is_some_and(|(address, bits)| {
-        address.parse::<std::net::IpAddr>().is_ok() && bits.parse::<u8>().is_ok()
-    })
+    part.split_once('/')
+        .is_some_and(|(address, bits)| address.parse::<std::net::IpAddr>().is_ok() && bits.parse::<u8>().is_ok())
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use std::path::Path;
 use super::notes::{Notes, shown};
 use super::root::{DirectoryEntry, ReadFailure, Root, mode, mtime};
 use crate::node::{
-    FileKind, IndexEntry, KubeconfigFacts, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, escape_dir,
-    has_loadable_extension, is_kubeconfig, is_plain_name, is_worth_copying, kubeconfig_facts,
+    FileKind, IndexEntry, KubeconfigFacts, MAX_CONF, MAX_CONF_ALL, MAX_CONF_FILES, escape_dir, has_loadable_extension,
+    is_kubeconfig, is_plain_name, is_worth_copying, kubeconfig_facts,
 };
 use crate::{redact, token};
 
@@ -98,15 +98,7 @@ impl Conf {
         }
     }
 
-    fn file(
-        &mut self,
-        root: &Root,
-        dir: &str,
-        name: &str,
-        entry: &DirectoryEntry,
-        prefix: &str,
-        notes: &mut Notes,
-    ) {
+    fn file(&mut self, root: &Root, dir: &str, name: &str, entry: &DirectoryEntry, prefix: &str, notes: &mut Notes) {
         let path = Path::new(dir).join(name);
         let target = format!("{prefix}/{name}");
         let left = MAX_LOOKED_THROUGH.saturating_sub(self.looked_through);
@@ -204,7 +196,6 @@ fn plain_name(name: &OsStr) -> String {
 
 /// Whether its first character is that of a JSON object, in any encoding.
 fn begins_an_object(bytes: &[u8]) -> bool {
-    let mark =
-        |byte: &u8| !matches!(byte, 0 | 0xEF | 0xBB | 0xBF | 0xFE | 0xFF) && !byte.is_ascii_whitespace();
+    let mark = |byte: &u8| !matches!(byte, 0 | 0xEF | 0xBB | 0xBF | 0xFE | 0xFF) && !byte.is_ascii_whitespace();
     bytes.iter().find(|byte| mark(byte)) == Some(&b'{')
 }

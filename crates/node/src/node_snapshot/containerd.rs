@@ -64,9 +64,8 @@ pub(super) fn configured(
             None => Some(platforms.default_conf_dir().to_owned()),
         };
         let one = text(&cni, "bin_dir").map(|dir| directory(dir).into_iter().collect::<Vec<_>>());
-        settings.bin_dirs = directories(cni.get("bin_dirs"))
-            .or(one)
-            .or_else(|| Some(vec![platforms.default_bin_dir().to_owned()]));
+        settings.bin_dirs =
+            directories(cni.get("bin_dirs")).or(one).or_else(|| Some(vec![platforms.default_bin_dir().to_owned()]));
         // A negative number means all of them, as 0 does.
         let number = cni.get("max_conf_num").and_then(Value::as_integer);
         settings.max_conf_num = Some(number.map_or(1, |number| u64::try_from(number).unwrap_or(0)));
@@ -134,9 +133,8 @@ impl Files<'_> {
             }
         }
         let disabled = table.get("disabled_plugins").and_then(Value::as_array).into_iter().flatten();
-        self.disabled |= disabled
-            .filter_map(Value::as_str)
-            .any(|plugin| self.places.disabled.iter().any(|known| known == plugin));
+        self.disabled |=
+            disabled.filter_map(Value::as_str).any(|plugin| self.places.disabled.iter().any(|known| known == plugin));
     }
 
     /// The files that a file imports: relative to its directory, with `*` for any part of a name.
@@ -207,8 +205,7 @@ mod tests {
 
     #[test]
     fn star_matches_any_part_of_a_name() {
-        for (pattern, name) in
-            [("*.toml", "a.toml"), ("*", ""), ("a*b*c", "aXbYbc"), ("?.toml", "a.toml"), ("x", "x")]
+        for (pattern, name) in [("*.toml", "a.toml"), ("*", ""), ("a*b*c", "aXbYbc"), ("?.toml", "a.toml"), ("x", "x")]
         {
             assert!(matches(pattern, name), "{pattern} {name}");
         }

@@ -64,8 +64,8 @@ pub(super) fn configured(
             Some(dir) => directory(dir),
             None => Some(platforms.default_conf_dir().to_owned()),
         };
-        let mut dirs = directories(network.get("plugin_dirs"))
-            .unwrap_or_else(|| vec![platforms.default_bin_dir().to_owned()]);
+        let mut dirs =
+            directories(network.get("plugin_dirs")).unwrap_or_else(|| vec![platforms.default_bin_dir().to_owned()]);
         dirs.extend(text(&network, "plugin_dir").and_then(directory));
         settings.bin_dirs = Some(dirs);
         settings.default_network = text(&network, "cni_default_network").map(str::to_owned);
@@ -85,13 +85,7 @@ pub(super) fn configured(
 }
 
 /// Adds every file below a directory, in the order of their names; `false` if some may be missing.
-fn drop_in_files(
-    root: &Root,
-    folder: &Path,
-    depth: usize,
-    files: &mut Vec<PathBuf>,
-    notes: &mut Notes,
-) -> bool {
+fn drop_in_files(root: &Root, folder: &Path, depth: usize, files: &mut Vec<PathBuf>, notes: &mut Notes) -> bool {
     let listing = match root.list(folder) {
         Ok(listing) => listing,
         Err(super::root::ReadFailure::Absent) => return true,

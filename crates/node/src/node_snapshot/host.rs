@@ -49,10 +49,7 @@ pub(super) fn os_release(root: &Root, notes: &mut Notes) -> Option<Vec<u8>> {
 /// `host/uname`, as `uname -a` prints it.
 pub(super) fn uname(kernel: &Kernel<'_>, node: &str, notes: &mut Notes) -> Option<String> {
     let Some(root) = kernel.proc else {
-        notes.error(
-            Path::new("/proc"),
-            "not mounted in the root: kernel, modules and processes are not known",
-        );
+        notes.error(Path::new("/proc"), "not mounted in the root: kernel, modules and processes are not known");
         return None;
     };
     let release = value(root, "/proc/sys/kernel/osrelease", notes)?;
@@ -62,12 +59,7 @@ pub(super) fn uname(kernel: &Kernel<'_>, node: &str, notes: &mut Notes) -> Optio
 }
 
 /// `host/modules.txt`: the relevant modules that are loaded or built in.
-pub(super) fn modules_here(
-    root: &Root,
-    kernel: &Kernel<'_>,
-    places: &NodePlaces,
-    notes: &mut Notes,
-) -> Option<String> {
+pub(super) fn modules_here(root: &Root, kernel: &Kernel<'_>, places: &NodePlaces, notes: &mut Notes) -> Option<String> {
     let proc = kernel.proc?;
     let release = value(proc, "/proc/sys/kernel/osrelease", notes)?;
     let mut lists = Vec::new();
@@ -83,10 +75,7 @@ pub(super) fn modules_here(
     match root.read(Path::new(&builtin), MAX_MODULES) {
         Ok(content) => lists.push(("builtin", content.bytes)),
         Err(why) => {
-            notes.error(
-                Path::new(&builtin),
-                format!("{why}; the built-in modules of the kernel are not known"),
-            );
+            notes.error(Path::new(&builtin), format!("{why}; the built-in modules of the kernel are not known"));
             notes.truncated.insert("host/modules.txt".to_owned());
         }
     }

@@ -112,8 +112,7 @@ pub fn is_directory(text: &str) -> bool {
 /// # Errors
 /// The root cannot be opened, the node has no name, or nothing of it could be read.
 pub fn take(options: &Options) -> Result<Taken, NotTaken> {
-    let root =
-        Root::open(&options.root).map_err(|error| NotTaken::Root { path: options.root.clone(), error })?;
+    let root = Root::open(&options.root).map_err(|error| NotTaken::Root { path: options.root.clone(), error })?;
     let knowledge = Knowledge::embedded();
     let (node, named_by) = name(&root, options, knowledge)?;
     let mut notes = Notes::default();
@@ -172,9 +171,7 @@ fn gather(
         add("host/binaries.json", Some(json(&found)));
     }
     add("runtime/info.json", runtime.info.as_ref().map(json));
-    for (target, log) in
-        [("logs/runtime.txt", &places.logs.runtime), ("logs/kubelet.txt", &places.logs.kubelet)]
-    {
+    for (target, log) in [("logs/runtime.txt", &places.logs.runtime), ("logs/kubelet.txt", &places.logs.kubelet)] {
         add(target, logs::copy_log(root, target, log, places, run, notes));
     }
     add("cni/bin.json", bins.map(|bins| json(&bins)));
@@ -203,9 +200,7 @@ fn configuration(root: &Root, runtime: &Runtime, knowledge: &Knowledge, notes: &
     conf.directory(root, &own, true, notes);
     let mut more: Vec<String> = vec![platforms.default_conf_dir().to_owned(), DEFAULT_MULTUS_DIR.to_owned()];
     more.extend(runtime.other_conf_dirs.iter().cloned());
-    more.extend(
-        platforms.platforms().iter().map(|platform| platform.conf_dir.clone()).filter(|dir| root.has(dir)),
-    );
+    more.extend(platforms.platforms().iter().map(|platform| platform.conf_dir.clone()).filter(|dir| root.has(dir)));
     more.extend(named_dirs(&own, &conf));
     for dir in more {
         conf.directory(root, &dir, false, notes);

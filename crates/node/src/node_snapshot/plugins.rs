@@ -83,13 +83,7 @@ pub(super) fn list(
 }
 
 /// A file of a plugin directory, with its real path; `None` if it is not a plugin or cannot be read.
-fn plugin(
-    root: &Root,
-    dir: &str,
-    name: &OsStr,
-    is_shared: bool,
-    notes: &mut Notes,
-) -> Option<(BinEntry, PathBuf)> {
+fn plugin(root: &Root, dir: &str, name: &OsStr, is_shared: bool, notes: &mut Notes) -> Option<(BinEntry, PathBuf)> {
     let file = Path::new(dir).join(name);
     let Some(name) = name.to_str().filter(|name| is_plain_name(name)) else {
         notes.error(&file, "its name contains characters that are not shown");

@@ -84,8 +84,7 @@ fn file(pid: u32, name: &str) -> std::path::PathBuf {
 }
 
 fn words(bytes: &[u8]) -> Vec<String> {
-    let words =
-        bytes.split(|byte| *byte == 0).map(|word| OsStr::from_bytes(word).to_string_lossy().into_owned());
+    let words = bytes.split(|byte| *byte == 0).map(|word| OsStr::from_bytes(word).to_string_lossy().into_owned());
     let mut words: Vec<String> = words.collect();
     while words.last().is_some_and(String::is_empty) {
         words.pop();

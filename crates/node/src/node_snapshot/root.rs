@@ -149,8 +149,7 @@ impl Root {
     pub(super) fn is_whole(&self) -> bool {
         *self.whole.get_or_init(|| {
             let folder = |path: &str| self.place(Path::new(path)).is_ok_and(|place| place.metadata.is_dir());
-            self.is_own()
-                || folder("/etc") && ["/usr/bin", "/usr/sbin", "/bin"].iter().any(|path| folder(path))
+            self.is_own() || folder("/etc") && ["/usr/bin", "/usr/sbin", "/bin"].iter().any(|path| folder(path))
         })
     }
 
@@ -166,13 +165,7 @@ impl Root {
                 let here = stack.last().map_or(&self.top, |(_, folder)| folder);
                 let metadata = here.metadata()?;
                 let real = real(&stack, None);
-                return Ok(ResolvedPath {
-                    parent: Rc::clone(here),
-                    name: OsString::from("."),
-                    real,
-                    hops,
-                    metadata,
-                });
+                return Ok(ResolvedPath { parent: Rc::clone(here), name: OsString::from("."), real, hops, metadata });
             };
             if part == ".." {
                 stack.pop();
@@ -223,8 +216,8 @@ impl Root {
             }
             let after = file.metadata()?;
             // The kernel's own files have no size, and new times at each access.
-            let unchanged = before.len() == 0 && after.len() == 0
-                || before.len() == bytes.len() as u64 && same(&before, &after);
+            let unchanged =
+                before.len() == 0 && after.len() == 0 || before.len() == bytes.len() as u64 && same(&before, &after);
             if unchanged {
                 return Ok(FileContent { bytes, metadata: after, real: place.real });
             }

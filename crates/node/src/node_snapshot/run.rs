@@ -126,9 +126,7 @@ mod tests {
         let printed = sh("cat; echo $X; echo no >&2", 20_000).expect("runs");
         assert_eq!((&printed.bytes[..], printed.cut, printed.success), (&b"iny\n"[..], false, true));
         let printed = sh("head -c 300000 /dev/zero; printf end; exit 3", 20_000).expect("runs");
-        assert!(
-            printed.cut && !printed.success && printed.bytes.len() == 1000 && printed.bytes.ends_with(b"end")
-        );
+        assert!(printed.cut && !printed.success && printed.bytes.len() == 1000 && printed.bytes.ends_with(b"end"));
     }
 
     #[test]
@@ -138,14 +136,8 @@ mod tests {
         assert!(sh("sleep 60 & exit 0", 20_000).is_err_and(|why| why.contains("left behind")));
         assert!(begun.elapsed() < Duration::from_secs(20));
         assert!(
-            run(
-                Path::new("/nonexistent/x"),
-                &[],
-                &[],
-                b"",
-                Limits { deadline: Duration::from_secs(1), output: 1 }
-            )
-            .is_err()
+            run(Path::new("/nonexistent/x"), &[], &[], b"", Limits { deadline: Duration::from_secs(1), output: 1 })
+                .is_err()
         );
     }
 }

@@ -39,10 +39,7 @@ struct Candidate {
 
 pub(super) fn find(root: &Root, options: &Options, knowledge: &Knowledge, notes: &mut Notes) -> Runtime {
     let mut candidates: Vec<Candidate> =
-        [containerd_here(root, knowledge, notes), crio_here(root, knowledge, notes)]
-            .into_iter()
-            .flatten()
-            .collect();
+        [containerd_here(root, knowledge, notes), crio_here(root, knowledge, notes)].into_iter().flatten().collect();
     let endpoint = kubelet_endpoint(root, knowledge, notes);
     let asked = if root.is_own() && options.run { crictl::ask(root, knowledge, notes) } else { None };
     // Without its own configuration crictl uses any runtime that answers, which may not be the kubelet's.
@@ -56,9 +53,7 @@ pub(super) fn find(root: &Root, options: &Options, knowledge: &Knowledge, notes:
         // The kubelet's setting counts, even if nothing else of that runtime is visible.
         Some(wanted) => candidates.retain(|candidate| candidate.settings.kind == wanted),
         None => {
-            for keep in
-                [|c: &Candidate| !c.disabled, |c: &Candidate| c.process.is_some(), |c: &Candidate| c.present]
-            {
+            for keep in [|c: &Candidate| !c.disabled, |c: &Candidate| c.process.is_some(), |c: &Candidate| c.present] {
                 if candidates.iter().any(keep) {
                     candidates.retain(keep);
                 }
@@ -129,10 +124,7 @@ fn certain(candidate: Candidate, notes: &mut Notes) -> Runtime {
     let name = name(settings.kind);
     notes.read(format!("the runtime is {name}: {seen}"));
     if disabled {
-        notes.error(
-            Path::new(INFO),
-            format!("{name} exists but its CRI plugin is disabled: a kubelet cannot use it"),
-        );
+        notes.error(Path::new(INFO), format!("{name} exists but its CRI plugin is disabled: a kubelet cannot use it"));
     }
     let info = RuntimeInfo { name: Some(name.to_owned()), ..RuntimeInfo::default() };
     Runtime { settings, process, info: Some(info), other_conf_dirs: Vec::new() }
@@ -140,8 +132,7 @@ fn certain(candidate: Candidate, notes: &mut Notes) -> Runtime {
 
 /// Two runtimes without evidence of which one the kubelet uses: the rules of neither are applied alone.
 fn ambiguous(candidates: Vec<Candidate>, notes: &mut Notes) -> Runtime {
-    let all: Vec<String> =
-        candidates.iter().map(|one| format!("{} ({})", name(one.settings.kind), one.seen)).collect();
+    let all: Vec<String> = candidates.iter().map(|one| format!("{} ({})", name(one.settings.kind), one.seen)).collect();
     let why = format!("two runtimes exist, and the kubelet's is not known: {}", all.join(", "));
     notes.error(Path::new(INFO), why);
     let mut runtime = unknown();
@@ -232,8 +223,7 @@ fn kubelet_endpoint(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Op
         return Some(endpoint.to_owned());
     }
     let config = process.as_ref().and_then(|process| process.flag(&["--config"]));
-    let mut files: Vec<(&str, &str)> =
-        config.into_iter().map(|path| (path, "containerRuntimeEndpoint:")).collect();
+    let mut files: Vec<(&str, &str)> = config.into_iter().map(|path| (path, "containerRuntimeEndpoint:")).collect();
     files.extend(places.config_files.iter().map(|path| (path.as_str(), "containerRuntimeEndpoint:")));
     files.extend(places.flag_files.iter().map(|path| (path.as_str(), FLAG)));
     for (path, key) in files {
@@ -243,8 +233,7 @@ fn kubelet_endpoint(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Op
         let value = text.lines().filter(|line| !line.trim_start().starts_with('#')).find_map(|line| {
             let rest = line.split_once(key)?.1;
             let rest = rest.trim_start_matches(['=', ' ', '"', '\'']);
-            let value: String =
-                rest.chars().take_while(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect();
+            let value: String = rest.chars().take_while(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect();
             (!value.is_empty()).then_some(value)
         });
         if value.is_some() {

@@ -59,9 +59,7 @@ impl Certificate {
 
     fn names_purpose(&self, is_it: impl Fn(&str) -> bool) -> bool {
         match self.parsed.tbs_certificate().get_extension::<ExtendedKeyUsage>() {
-            Ok(Some((_, ExtendedKeyUsage(purposes)))) => {
-                purposes.iter().any(|purpose| is_it(&purpose.to_string()))
-            }
+            Ok(Some((_, ExtendedKeyUsage(purposes)))) => purposes.iter().any(|purpose| is_it(&purpose.to_string())),
             Ok(None) => true,
             Err(_) => false,
         }
@@ -77,9 +75,7 @@ impl Certificate {
         let names = |subtrees: Option<Vec<_>>| -> Vec<String> {
             let bases = subtrees.unwrap_or_default().into_iter();
             let names =
-                bases.filter_map(|tree: x509_cert::ext::pkix::constraints::name::GeneralSubtree| match tree
-                    .base
-                {
+                bases.filter_map(|tree: x509_cert::ext::pkix::constraints::name::GeneralSubtree| match tree.base {
                     GeneralName::DnsName(dns) => Some(dns.as_str().to_owned()),
                     _ => None,
                 });

@@ -50,16 +50,11 @@ pub enum Validity {
 /// # Errors
 /// A block of type CERTIFICATE is not a valid certificate.
 pub fn from_pem(pem: &[u8]) -> Result<Vec<Certificate>, String> {
-    pem_blocks(pem)
-        .into_iter()
-        .filter(|block| block.label == "CERTIFICATE")
-        .map(|block| from_der(block.der))
-        .collect()
+    pem_blocks(pem).into_iter().filter(|block| block.label == "CERTIFICATE").map(|block| from_der(block.der)).collect()
 }
 
 fn from_der(der: Vec<u8>) -> Result<Certificate, String> {
-    let parsed =
-        x509_cert::Certificate::from_der(&der).map_err(|error| format!("not a certificate: {error}"))?;
+    let parsed = x509_cert::Certificate::from_der(&der).map_err(|error| format!("not a certificate: {error}"))?;
     Ok(Certificate { parsed, der })
 }
 

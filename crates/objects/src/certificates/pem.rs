@@ -20,8 +20,7 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
                 (Some(_), _) => Ok(found),
                 (None, true) => Err("no certificate in it".to_owned()),
                 (None, false) => {
-                    Err("the text continues after the last certificate, even if only with an empty line"
-                        .to_owned())
+                    Err("the text continues after the last certificate, even if only with an empty line".to_owned())
                 }
             };
         };
@@ -162,8 +161,7 @@ mod tests {
     fn damaged_bundles_are_restored() {
         let one = || {
             let key = KeyPair::generate().expect("a key");
-            let root =
-                CertificateParams::new(vec!["root.linkerd".to_owned()]).expect("a name").self_signed(&key);
+            let root = CertificateParams::new(vec!["root.linkerd".to_owned()]).expect("a name").self_signed(&key);
             root.expect("a root").pem().replace("\r\n", "\n")
         };
         let (a, b, c) = (one(), one(), one());

@@ -21,12 +21,8 @@ pub struct BundlePrint {
 impl BundlePrint {
     /// The prints of a PEM text. Surrounding blanks are ignored, as in `linkerd check`.
     pub fn from_pem(pem: &str) -> BundlePrint {
-        let certificates =
-            pem_blocks(pem.as_bytes()).into_iter().filter(|block| block.label == "CERTIFICATE");
-        BundlePrint {
-            text: hash(pem.trim().as_bytes()),
-            anchors: certificates.map(|block| hash(&block.der)).collect(),
-        }
+        let certificates = pem_blocks(pem.as_bytes()).into_iter().filter(|block| block.label == "CERTIFICATE");
+        BundlePrint { text: hash(pem.trim().as_bytes()), anchors: certificates.map(|block| hash(&block.der)).collect() }
     }
 
     /// The written form of the prints of a PEM text after `sanitize`. Caches the last text: a list

@@ -2,8 +2,8 @@
 
 use super::*;
 use rcgen::{
-    BasicConstraints, CertificateParams, CustomExtension, DnType, ExtendedKeyUsagePurpose, GeneralSubtree,
-    IsCa, Issuer, KeyPair, NameConstraints,
+    BasicConstraints, CertificateParams, CustomExtension, DnType, ExtendedKeyUsagePurpose, GeneralSubtree, IsCa,
+    Issuer, KeyPair, NameConstraints,
 };
 use tokio_rustls::rustls;
 
@@ -22,10 +22,8 @@ fn params(name: &str, ca: bool) -> CertificateParams {
 
 #[test]
 fn a_self_signed_certificate_trusts_itself_and_no_namesake() {
-    let one =
-        parse(&params(NAME, true).self_signed(&KeyPair::generate().expect("a key")).expect("one").pem());
-    let two =
-        parse(&params(NAME, true).self_signed(&KeyPair::generate().expect("a key")).expect("two").pem());
+    let one = parse(&params(NAME, true).self_signed(&KeyPair::generate().expect("a key")).expect("one").pem());
+    let two = parse(&params(NAME, true).self_signed(&KeyPair::generate().expect("a key")).expect("two").pem());
     assert_eq!(trust(&one, &one), Trust::Yes);
     assert_eq!(trust(&one, &two), Trust::No);
     assert_eq!(trust(&one, &[two.clone(), one.clone()].concat()), Trust::Yes);
@@ -58,8 +56,7 @@ fn only_authorities_sign() {
     let key = KeyPair::generate().expect("a key");
     let root = parse(&params("root", false).self_signed(&key).expect("a root").pem());
     let issuer = Issuer::new(params("root", true), &key);
-    let leaf =
-        params("leaf", false).signed_by(&KeyPair::generate().expect("a key"), &issuer).expect("a leaf");
+    let leaf = params("leaf", false).signed_by(&KeyPair::generate().expect("a key"), &issuer).expect("a leaf");
     assert_eq!(trust(&parse(&leaf.pem()), &root), Trust::No);
 }
 
@@ -75,8 +72,7 @@ fn what_is_no_certificate_says_so() {
 fn a_root_made_again_with_another_kind_of_key_signed_nothing() {
     let (old, new) = (KeyPair::generate().expect("a key"), KeyPair::generate_for(&rcgen::PKCS_ED25519));
     let issuer = Issuer::new(params("root", true), &old);
-    let leaf =
-        params("leaf", false).signed_by(&KeyPair::generate().expect("a key"), &issuer).expect("a leaf");
+    let leaf = params("leaf", false).signed_by(&KeyPair::generate().expect("a key"), &issuer).expect("a leaf");
     let root = params("root", true).self_signed(&new.expect("a key")).expect("a root");
     assert_eq!(trust(&parse(&leaf.pem()), &parse(&root.pem())), Trust::No);
 }
@@ -99,8 +95,7 @@ fn a_certificate_says_what_it_is() {
 
 #[test]
 fn the_prints_of_a_bundle_say_what_it_has_in_common_with_another() {
-    let pem =
-        |name| params(name, true).self_signed(&KeyPair::generate().expect("a key")).expect("a root").pem();
+    let pem = |name| params(name, true).self_signed(&KeyPair::generate().expect("a key")).expect("a root").pem();
     let (one, two) = (pem("one"), pem("two"));
     let print = BundlePrint::from_pem(&format!("{one}{two}"));
     for text in [&one, &one, &two, &one, &String::new()] {
@@ -140,8 +135,7 @@ fn mesh(bend: &dyn Fn(usize, &mut CertificateParams)) -> Mesh {
     let middle = bent(1, "middle").signed_by(&keys[1], &by(0)).expect("an intermediate");
     let issuer = bent(2, "issuer").signed_by(&keys[2], &by(1)).expect("an issuer");
     let mut proxy = params("proxy", false);
-    proxy.extended_key_usages =
-        vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+    proxy.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
     let proxy = proxy.signed_by(&KeyPair::generate().expect("a key"), &by(2)).expect("a proxy's");
     Mesh {
         issuer: parse(&format!("{}{}", issuer.pem(), middle.pem())),
@@ -162,8 +156,7 @@ fn rustls_takes(mesh: &Mesh) -> [bool; 2] {
     let proxy = der(&mesh.proxy);
     let parsed = rustls::server::ParsedCertificate::try_from(&proxy).expect("a certificate");
     let algorithms = provider.signature_verification_algorithms.all;
-    let server =
-        rustls::client::verify_server_cert_signed_by_trust_anchor(&parsed, &roots, &between, now, algorithms);
+    let server = rustls::client::verify_server_cert_signed_by_trust_anchor(&parsed, &roots, &between, now, algorithms);
     let client = rustls::server::WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
         .build()
         .expect("a verifier")
@@ -219,30 +212,15 @@ fn identity_and_proxies_take_different_chains() {
         ),
         ("issuer for servers", bend(2, |p| p.extended_key_usages = vec![ServerAuth]), None, [true, false]),
         ("issuer for all", bend(2, |p| p.extended_key_usages = vec![Any]), None, [false, false]),
-        (
-            "issuer for both",
-            bend(2, |p| p.extended_key_usages = vec![ServerAuth, ClientAuth]),
-            None,
-            [true, true],
-        ),
+        ("issuer for both", bend(2, |p| p.extended_key_usages = vec![ServerAuth, ClientAuth]), None, [true, true]),
         (
             "root for other names",
             bend(0, |p| p.name_constraints = Some(only("example.com"))),
             Some(Obstacle::Names),
             [false, false],
         ),
-        (
-            "root for these names",
-            bend(0, |p| p.name_constraints = Some(only("linkerd.svc"))),
-            None,
-            [true, true],
-        ),
-        (
-            "issuer for other names",
-            bend(2, |p| p.name_constraints = Some(only("example.com"))),
-            None,
-            [false, false],
-        ),
+        ("root for these names", bend(0, |p| p.name_constraints = Some(only("linkerd.svc"))), None, [true, true]),
+        ("issuer for other names", bend(2, |p| p.name_constraints = Some(only("example.com"))), None, [false, false]),
     ];
     for (what, bend, obstacle, rustls) in cases {
         let mesh = mesh(&*bend);
@@ -261,9 +239,7 @@ fn identity_and_proxies_take_different_chains() {
 fn fits(mesh: &Mesh, purpose: Purpose) -> bool {
     let chain = || mesh.issuer.iter();
     chain().all(|certificate| certificate.lets_strictly(purpose) && !certificate.demands_the_unknown())
-        && chain()
-            .enumerate()
-            .all(|(below, c)| c.path_length().is_none_or(|allowed| usize::from(allowed) >= below))
+        && chain().enumerate().all(|(below, c)| c.path_length().is_none_or(|allowed| usize::from(allowed) >= below))
         && chain().chain(&mesh.anchor).all(|certificate| certificate.permits(NAME))
 }
 

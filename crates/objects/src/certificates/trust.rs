@@ -81,18 +81,13 @@ pub fn trust(served: &[Certificate], trusted: &[Certificate]) -> Trust {
 
 /// Which of `trusted` the first certificate of `served` chains to, through the others. Above the
 /// first, only certificates that `usable` accepts are used.
-pub fn reach(
-    served: &[Certificate],
-    trusted: &[Certificate],
-    usable: &dyn Fn(&Certificate) -> bool,
-) -> Reached {
+pub fn reach(served: &[Certificate], trusted: &[Certificate], usable: &dyn Fn(&Certificate) -> bool) -> Reached {
     let mut walk = PathSearch { served, trusted, usable, left: MAX_SIGNATURES, found: Reached::default() };
     if !served.is_empty() {
         walk.up(&mut Vec::new());
     }
     let mut found = walk.found;
-    found.anchors =
-        found.paths.iter().filter(|path| path.obstacle.is_none()).map(|path| path.anchor).collect();
+    found.anchors = found.paths.iter().filter(|path| path.obstacle.is_none()).map(|path| path.anchor).collect();
     found.anchors.sort_unstable();
     found.anchors.dedup();
     found
@@ -158,8 +153,7 @@ impl PathSearch<'_> {
             if authority.path_length().is_some_and(|allowed| usize::from(allowed) < below.len() - 1) {
                 return Some(Obstacle::PathLength);
             }
-            if below.iter().any(|certificate| !certificate.names().iter().all(|name| authority.permits(name)))
-            {
+            if below.iter().any(|certificate| !certificate.names().iter().all(|name| authority.permits(name))) {
                 return Some(Obstacle::Names);
             }
             below.push(authority);

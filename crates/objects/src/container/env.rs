@@ -62,10 +62,8 @@ fn undefined(value: &str, defined: &[Cow<'_, str>]) -> Vec<String> {
         if let Some(escaped) = rest.strip_prefix('$') {
             rest = escaped;
         } else if let Some((name, after)) = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
-            let is_everywhere =
-                name.starts_with("KUBERNETES_SERVICE_") || name.starts_with("KUBERNETES_PORT");
-            let is_name =
-                !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c));
+            let is_everywhere = name.starts_with("KUBERNETES_SERVICE_") || name.starts_with("KUBERNETES_PORT");
+            let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c));
             if is_name && !is_everywhere && !defined.iter().any(|known| known == name) {
                 found.push(name.to_owned());
             }
@@ -157,8 +155,7 @@ pub(super) fn deserialize_kept<'de, D: Deserializer<'de>>(deserializer: D) -> Re
                     _ => Vec::new(),
                 };
                 defined.push(variable.name.clone());
-                let is_kept =
-                    KEPT.contains(&&*variable.name) || redact::is_controller_variable(&variable.name);
+                let is_kept = KEPT.contains(&&*variable.name) || redact::is_controller_variable(&variable.name);
                 if is_kept || !undefined.is_empty() {
                     let value = variable.value.and_then(|Text(value)| match &*variable.name {
                         // A partly redacted bundle is unknown.

@@ -45,23 +45,14 @@ impl<'de> Deserializer<'de> for Message<'de> {
     type Error = Broken;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Broken> {
-        visitor.visit_map(Object {
-            schema: self.schema,
-            fields: Fields::new(self.bytes),
-            field: None,
-            after: None,
-        })
+        visitor.visit_map(Object { schema: self.schema, fields: Fields::new(self.bytes), field: None, after: None })
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Broken> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Broken> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Broken> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -220,11 +211,7 @@ impl<'de> Deserializer<'de> for Content<'de> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Broken> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Broken> {
         visitor.visit_newtype_struct(self)
     }
 

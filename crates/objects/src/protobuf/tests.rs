@@ -82,11 +82,7 @@ fn encoded(schema: &Schema, object: &Value) -> Vec<u8> {
             Holds::Time => {
                 let mut time = Vec::new();
                 if let Some(text) = value.as_str() {
-                    number(
-                        1,
-                        text.parse::<jiff::Timestamp>().unwrap().as_second().cast_unsigned(),
-                        &mut time,
-                    );
+                    number(1, text.parse::<jiff::Timestamp>().unwrap().as_second().cast_unsigned(), &mut time);
                     number(2, 5, &mut time);
                 }
                 bytes(*at, &time, &mut out);
@@ -297,10 +293,7 @@ impl<'de> Deserializer<'de> for FieldRecorder<'_> {
 impl<'de> MapAccess<'de> for FieldRecorder<'_> {
     type Error = Error;
 
-    fn next_key_seed<K: serde::de::DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, Error> {
+    fn next_key_seed<K: serde::de::DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         let Some(field) = flat(self.schema).get(self.next).copied() else { return Ok(None) };
         seed.deserialize(serde::de::value::BorrowedStrDeserializer::new(field.name)).map(Some)
     }
@@ -354,10 +347,7 @@ impl<'de> Deserializer<'de> for Answer<'_> {
 impl<'de> SeqAccess<'de> for Answer<'_> {
     type Error = Error;
 
-    fn next_element_seed<S: serde::de::DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, Error> {
+    fn next_element_seed<S: serde::de::DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Error> {
         let Holds::Many(schema) = self.field.holds else { return Ok(None) };
         if std::mem::replace(&mut self.given, true) {
             return Ok(None);
@@ -392,11 +382,8 @@ fn a_slim_type_reads_nothing_that_has_no_number() {
     assert_eq!(unnumbered_fields::<Workload>(Kind::Deployment), without("Deployment", &deployment));
     let replica_set = ["ReplicaSetSpec.paused", "ReplicaSetSpec.strategy", "ReplicaSetSpec.updateStrategy"];
     assert_eq!(unnumbered_fields::<Workload>(Kind::ReplicaSet), without("ReplicaSet", &replica_set));
-    let stateful_set = [
-        "RollingUpdateStatefulSetStrategy.maxUnavailable",
-        "StatefulSetSpec.paused",
-        "StatefulSetSpec.strategy",
-    ];
+    let stateful_set =
+        ["RollingUpdateStatefulSetStrategy.maxUnavailable", "StatefulSetSpec.paused", "StatefulSetSpec.strategy"];
     assert_eq!(unnumbered_fields::<Workload>(Kind::StatefulSet), without("StatefulSet", &stateful_set));
     let of_others = [
         "DaemonSetSpec.paused",

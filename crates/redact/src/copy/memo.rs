@@ -44,7 +44,6 @@ pub(super) fn copied(raw: &str, rule: &'static Rule, place: Place, out: &mut Vec
 /// Caches the result of a part.
 pub(super) fn keep(raw: &str, rule: &'static Rule, place: Place, text: &[u8], touched: bool) {
     if is_worth_it(raw, rule) {
-        LATELY
-            .with(|lately| lately.put(raw, Passed { by: Some((rule, place)), text: text.to_vec(), touched }));
+        LATELY.with(|lately| lately.put(raw, Passed { by: Some((rule, place)), text: text.to_vec(), touched }));
     }
 }

@@ -64,9 +64,7 @@ impl Marks {
     }
 
     pub(super) fn owner(&self, namespace: &str) -> Owner {
-        let label = |name: &str| {
-            self.labels.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
-        };
+        let label = |name: &str| self.labels.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         // Any key with this prefix has the same effect.
         let key = self.injected.then_some("linkerd.io/");
         Owner::from_labels(label, key.into_iter(), namespace)

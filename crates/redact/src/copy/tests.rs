@@ -18,7 +18,8 @@ fn is_read_at_once(text: &str) -> bool {
 }
 
 const PROXY: &str = r#"{"args":["run","--token","hunter2"],"env":[{"name":"LINKERD2_PROXY_LOG","value":"warn"},{"name":"X","value":"y"}],"name":"linkerd-proxy"}"#;
-const APP: &str = r#"{"name":"app","command":["linkerd-await","--","/x"],"args":["-c","d"],"env":[{"name":"A","value":"b"}]}"#;
+const APP: &str =
+    r#"{"name":"app","command":["linkerd-await","--","/x"],"args":["-c","d"],"env":[{"name":"A","value":"b"}]}"#;
 
 #[test]
 fn metadata_determines_container_owner() {
@@ -31,8 +32,7 @@ fn metadata_determines_container_owner() {
         "null",
         "[]",
     ] {
-        for annotations in [r#"{"linkerd.io/inject":"enabled"}"#, r#"{"linkerd.io/last-applied":"x"}"#, "{}"]
-        {
+        for annotations in [r#"{"linkerd.io/inject":"enabled"}"#, r#"{"linkerd.io/last-applied":"x"}"#, "{}"] {
             let metadata = format!(
                 r#"{{"annotations":{annotations},"labels":{labels},"managedFields":[{{}}],"name":"n","namespace":"shop"}}"#
             );
@@ -119,8 +119,7 @@ fn missing_kind_is_added() {
 #[test]
 fn cache_respects_owner_and_position() {
     let long = "a word and another ".repeat(5);
-    let env =
-        format!(r#"[{{"name":"LINKERD2_PROXY_LOG","value":"{long}"}},{{"name":"X","value":"hunter2"}}]"#);
+    let env = format!(r#"[{{"name":"LINKERD2_PROXY_LOG","value":"{long}"}},{{"name":"X","value":"hunter2"}}]"#);
     let pod = |annotations: &str, container: &str| {
         format!(
             r#"{{"metadata":{{"annotations":{annotations},"name":"n","namespace":"shop"}},"spec":{{"containers":[{container}]}}}}"#

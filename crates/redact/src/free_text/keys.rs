@@ -56,16 +56,15 @@ pub(super) fn is_sensitive(known: &FreeText, name: &str) -> bool {
 }
 
 fn announces(known: &FreeText, name: &str) -> bool {
-    let plain: String =
-        name.chars().filter(|c| c.is_ascii_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric()).flat_map(char::to_lowercase).collect();
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).flat_map(camel);
     keys::is_secret_in_text(name) || !refers(&plain) && known.is_sensitive(&plain, words)
 }
 
 /// Parts of words that may announce a secret, in words that are not known.
 const STEMS: [&str; 16] = [
-    "pass", "pwd", "pswd", "psw", "pin", "code", "key", "auth", "cred", "login", "conn", "wort", "kenn",
-    "clave", "parol", "sesame",
+    "pass", "pwd", "pswd", "psw", "pin", "code", "key", "auth", "cred", "login", "conn", "wort", "kenn", "clave",
+    "parol", "sesame",
 ];
 
 /// Whether a word that is not known may announce a secret, so that a number after it is one.

@@ -37,8 +37,7 @@ pub(super) fn lines(text: &str) -> String {
         if let Some(key) = below
             && !line.trim().is_empty()
         {
-            let first =
-                line.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+            let first = line.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
             let goes_on = indent > key;
             below = goes_on.then_some(key);
             if !known.begins_sentence(&lower(first)) {
@@ -189,9 +188,7 @@ impl<'a> Scan<'a> {
 
     fn sign(&mut self, c: char) {
         let next = self.line[self.at + c.len_utf8()..].chars().next();
-        if matches!(c, '"' | '\'' | '`')
-            && next.is_none_or(|next| separates(next) || matches!(next, ':' | '.'))
-        {
+        if matches!(c, '"' | '\'' | '`') && next.is_none_or(|next| separates(next) || matches!(next, ':' | '.')) {
             self.glued = false;
         }
         self.quoted = matches!(c, '"' | '\'' | '`');
@@ -299,12 +296,9 @@ impl<'a> Scan<'a> {
         let named = is_generated(self.known, token) || self.names() && !is_words(self.known, token, true);
         let preposition = matches!(token, "to" | "in" | "on" | "from" | "of" | "by" | "at" | "for" | "and");
         self.then = self.named && preposition;
-        self.named =
-            named || self.names() && is_name(token) && !self.known.precedes_name(&lower(token), false);
+        self.named = named || self.names() && is_name(token) && !self.known.precedes_name(&lower(token), false);
         let phrase = self.known.is_phrase(&lower(self.before), &lower(token))
-            || token
-                .split_once('-')
-                .is_some_and(|(first, second)| self.known.is_phrase(&lower(first), &lower(second)));
+            || token.split_once('-').is_some_and(|(first, second)| self.known.is_phrase(&lower(first), &lower(second)));
         self.count_code(self.before, token);
         self.before = token;
         // An address or a time is not a key.
@@ -357,8 +351,7 @@ impl<'a> Scan<'a> {
         if self.place != ValueRule::Prose {
             return false;
         }
-        let said =
-            self.known.precedes_name(&before, self.quoted) || self.known.precedes_name(kind, self.quoted);
+        let said = self.known.precedes_name(&before, self.quoted) || self.known.precedes_name(kind, self.quoted);
         said && (!self.quoted || !self.known.needs_more(kind) || self.goes_on())
     }
 
@@ -370,8 +363,7 @@ impl<'a> Scan<'a> {
         if let Some(colon) = behind.strip_prefix(':') {
             return colon.starts_with(' ');
         }
-        let word =
-            behind.strip_prefix(' ').and_then(|rest| rest.split(|c: char| !c.is_ascii_alphabetic()).next());
+        let word = behind.strip_prefix(' ').and_then(|rest| rest.split(|c: char| !c.is_ascii_alphabetic()).next());
         word.is_some_and(|word| self.known.follows_name(word))
     }
 
@@ -388,10 +380,7 @@ impl<'a> Scan<'a> {
             _ => Numbers::Usual,
         };
         let digits = self.near == 0 && self.place != ValueRule::Option;
-        if is_typed(token, numbers) && self.allows_typed(token)
-            || self.is_character(token)
-            || is_acme_error(token)
-        {
+        if is_typed(token, numbers) && self.allows_typed(token) || self.is_character(token) || is_acme_error(token) {
             return true;
         }
         match self.place {

@@ -51,17 +51,14 @@ pub(super) fn is_generated(known: &FreeText, token: &str) -> bool {
 /// A pod and its network, in the format of multus: `shop/web-1:k8s-pod-network`.
 pub(super) fn is_attachment(known: &FreeText, token: &str) -> bool {
     token.split_once(':').is_some_and(|(pod, network)| {
-        pod.contains('/')
-            && pod.split('/').all(|part| is_name(part) || is_uid(part))
-            && is_words(known, network, true)
+        pod.contains('/') && pod.split('/').all(|part| is_name(part) || is_uid(part)) && is_words(known, network, true)
     })
 }
 
 /// Content of brackets in a regular expression: `-a-z0-9`.
 pub(super) fn is_range(token: &str) -> bool {
     let mut rest = token;
-    while let Some(more) =
-        ["a-z", "A-Z", "0-9", "a-f", "-", "_", "."].iter().find_map(|range| rest.strip_prefix(range))
+    while let Some(more) = ["a-z", "A-Z", "0-9", "a-f", "-", "_", "."].iter().find_map(|range| rest.strip_prefix(range))
     {
         rest = more;
     }
@@ -81,9 +78,7 @@ pub(super) fn is_account(known: &FreeText, token: &str, before: &str) -> bool {
     token
         .strip_prefix("system:")
         .is_some_and(|rest| rest.split(':').all(|part| is_name(part) || is_words(known, part, true)))
-        || token
-            .split_once('@')
-            .is_some_and(|(user, host)| before == "user" && is_name(user) && is_name(host))
+        || token.split_once('@').is_some_and(|(user, host)| before == "user" && is_name(user) && is_name(host))
         || token.contains(".serviceaccount.identity.") && is_name(token.trim_start_matches("*."))
 }
 
@@ -105,7 +100,5 @@ pub(super) fn is_source_file(token: &str) -> bool {
     let name = file.strip_suffix(".go").or_else(|| file.strip_suffix(".rs"));
     token.len() <= 64
         && line.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
-        && name.is_some_and(|name| {
-            name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'/'))
-        })
+        && name.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'/')))
 }

@@ -63,9 +63,8 @@ pub(crate) fn address(content: &str) -> Cow<'_, str> {
 
 /// The name of an environment variable.
 pub(crate) fn environment(content: &str) -> Cow<'_, str> {
-    let passes = |known: &FreeText, name: &str| {
-        name.split(['_', '-', '.']).all(|part| part.len() <= 4 || is_atom(known, part))
-    };
+    let passes =
+        |known: &FreeText, name: &str| name.split(['_', '-', '.']).all(|part| part.len() <= 4 || is_atom(known, part));
     NAMES.with(|known| known.unchanged(content, |content| judged(content, |_| false, passes)))
 }
 
@@ -96,9 +95,10 @@ pub(crate) fn setting<'a>(value: &ValueType, content: &'a str) -> Cow<'a, str> {
         ValueType::OneOf { values } | ValueType::Words { values } => {
             is_told(known, token)
                 || token.len() <= WORD
-                    && values.iter().flat_map(|word| word.split('-').chain([word.as_str()])).any(|word| {
-                        word.len() > SHORT && strsim::levenshtein(&lower(token), &lower(word)) <= 2
-                    })
+                    && values
+                        .iter()
+                        .flat_map(|word| word.split('-').chain([word.as_str()]))
+                        .any(|word| word.len() > SHORT && strsim::levenshtein(&lower(token), &lower(word)) <= 2)
         }
         ValueType::Quantity { .. }
         | ValueType::SignedQuantity {}
@@ -232,9 +232,7 @@ fn announces(known: &FreeText, token: &str) -> bool {
 fn is_word_with_digits(part: &str) -> bool {
     part.len() <= WORD
         && part.bytes().filter(u8::is_ascii_digit).count() <= SHORT
-        && part
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._".contains(&byte))
+        && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._".contains(&byte))
 }
 
 /// Whether a token is a name, words, a number, an address or an image.
@@ -250,9 +248,8 @@ fn is_plain(known: &FreeText, token: &str) -> bool {
     }
     // Directories and files have names or words, other segments could be anything. A search path has several.
     if let Some(file) = inner.strip_prefix('/') {
-        let is_part = |part: &str| {
-            part.is_empty() || is_name(part) || is_words(known, part, true) || is_word_with_digits(part)
-        };
+        let is_part =
+            |part: &str| part.is_empty() || is_name(part) || is_words(known, part, true) || is_word_with_digits(part);
         return file.split(['/', ':']).all(|part| is_typed(part, Numbers::Usual) || is_part(part));
     }
     !inner.contains(['!', '$', '%', '^', '\\', '~'])
@@ -280,9 +277,7 @@ fn is_atom(known: &FreeText, atom: &str) -> bool {
         && digits <= NUMBER
         && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
         && single <= 1
-        && letters
-            .split(vowel)
-            .all(|run| run.len() <= CONSONANTS || letters.bytes().all(|b| b.is_ascii_uppercase()))
+        && letters.split(vowel).all(|run| run.len() <= CONSONANTS || letters.bytes().all(|b| b.is_ascii_uppercase()))
 }
 
 /// Whether a token consists of words of messages and numbers with a unit.
@@ -292,8 +287,7 @@ fn is_told(known: &FreeText, token: &str) -> bool {
     is_typed(token, Numbers::Usual)
         || is_words(known, token, true)
         || token.bytes().all(|byte| byte.is_ascii_punctuation())
-        || unit.len() < digits.len()
-            && (unit.len() <= 2 || is_words(known, unit, false) && !announces(known, unit))
+        || unit.len() < digits.len() && (unit.len() <= 2 || is_words(known, unit, false) && !announces(known, unit))
 }
 
 /// Whether a token of a field for sizes, times or numbers is a number with a unit, in any spelling: `256Megs`,
@@ -302,16 +296,17 @@ fn is_measure(token: &str) -> bool {
     const PREFIXES: [&str; 12] =
         ["", "nano", "micro", "milli", "kilo", "mega", "giga", "tera", "kibi", "mebi", "gibi", "tebi"];
     const UNITS: [&str; 16] = [
-        "", "b", "bit", "byte", "core", "cpu", "vcpu", "msec", "sec", "second", "min", "minute", "hr",
-        "hour", "day", "week",
+        "", "b", "bit", "byte", "core", "cpu", "vcpu", "msec", "sec", "second", "min", "minute", "hr", "hour", "day",
+        "week",
     ];
     let digits = token.trim_start_matches(['-', '+', '~']);
     let unit = digits.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'));
     let number = digits.len() - unit.len();
     let unit = lower(unit);
-    let is_unit = PREFIXES.iter().filter_map(|prefix| unit.strip_prefix(prefix)).any(|rest| {
-        UNITS.contains(&rest) || rest.strip_suffix('s').is_some_and(|rest| UNITS.contains(&rest))
-    });
+    let is_unit = PREFIXES
+        .iter()
+        .filter_map(|prefix| unit.strip_prefix(prefix))
+        .any(|rest| UNITS.contains(&rest) || rest.strip_suffix('s').is_some_and(|rest| UNITS.contains(&rest)));
     let has_short_unit = unit.len() <= 4 && unit.bytes().all(|byte| byte.is_ascii_lowercase());
     number <= DIGITS && is_unit && !unit.is_empty() || (1..=NUMBER).contains(&number) && has_short_unit
 }
@@ -362,9 +357,7 @@ mod tests {
 
     #[test]
     fn random_tokens_are_replaced() {
-        for text in
-            ["hunterbQz02K!x", "a b hunterbQz02Kx", "9f7c5ae4-9a5c-4d9b-8000-0d9cf0a2a3c1", "aB3$dE6)gH9"]
-        {
+        for text in ["hunterbQz02K!x", "a b hunterbQz02Kx", "9f7c5ae4-9a5c-4d9b-8000-0d9cf0a2a3c1", "aB3$dE6)gH9"] {
             assert!(matches!(plain(text), Cow::Owned(_)), "{text}");
             assert!(matches!(path(text), Cow::Owned(_)), "{text}");
             let clean = plain(text).into_owned();

@@ -113,8 +113,7 @@ fn violations(known: &FreeText, text: &str) -> Vec<Range<usize>> {
     let Some(answer) = memmem::find(text.as_bytes(), DENIED.as_bytes()) else { return Vec::new() };
     let from = answer + DENIED.len();
     let breaks = ["\n[", "\\n["].into_iter().flat_map(|mark| {
-        let at = memmem::find_iter(&text.as_bytes()[from..], mark.as_bytes())
-            .map(move |at| from + at + mark.len());
+        let at = memmem::find_iter(&text.as_bytes()[from..], mark.as_bytes()).map(move |at| from + at + mark.len());
         at.collect::<Vec<_>>()
     });
     let name = |at: usize| {
@@ -164,9 +163,7 @@ fn belongs(hole: Hole, c: char) -> bool {
         Hole::Number => c.is_ascii_digit() || matches!(c, '.' | '/'),
         Hole::Name => c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'),
         Hole::Host => c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | ':' | '[' | ']'),
-        Hole::Path | Hole::Image | Hole::Reference => {
-            !c.is_whitespace() && !matches!(c, '"' | '\'' | '`' | '\\')
-        }
+        Hole::Path | Hole::Image | Hole::Reference => !c.is_whitespace() && !matches!(c, '"' | '\'' | '`' | '\\'),
     }
 }
 

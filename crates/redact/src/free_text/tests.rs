@@ -178,9 +178,7 @@ fn long_texts_and_broken_markers_end() {
     _ = free_text(&"a".repeat(1_000_000));
     _ = free_text(&"a=\"".repeat(100_000));
     _ = free_text(&"password=\"a ".repeat(50_000));
-    for text in
-        ["REDACTED(y", "x REDACTED(y", "a REDACTED()", "REDACTED(len=)", "REDACTED(len=x)", "x(REDACTED("]
-    {
+    for text in ["REDACTED(y", "x REDACTED(y", "a REDACTED()", "REDACTED(len=)", "REDACTED(len=x)", "x(REDACTED("] {
         assert!(!free_text(text).is_empty(), "{text}");
     }
     assert_eq!(free_text("pods are REDACTED(len=12)"), "pods are REDACTED(len=12)");

@@ -48,9 +48,9 @@ fn is_number(token: &str, numbers: Numbers) -> bool {
     };
     // `0/3`, `1.5`, `80:443`, `10-20`
     token.split(['/', '.', ':', '-']).count() <= 3
-        && token.split(['/', '.', ':', '-']).all(|part| {
-            !part.is_empty() && part.len() <= limit && part.bytes().all(|byte| byte.is_ascii_digit())
-        })
+        && token
+            .split(['/', '.', ':', '-'])
+            .all(|part| !part.is_empty() && part.len() <= limit && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Dates, times of day, or both, with or without a zone: digits between separators.
@@ -86,8 +86,8 @@ fn is_time_of_day(time: &str) -> bool {
 /// Durations and sizes: numbers, each with a unit.
 fn is_quantity(token: &str) -> bool {
     const UNITS: [&str; 29] = [
-        "ns", "us", "µs", "ms", "s", "m", "h", "d", "y", "min", "sec", "Ki", "Mi", "Gi", "Ti", "KiB", "MiB",
-        "GiB", "TiB", "k", "K", "M", "G", "B", "kB", "KB", "MB", "GB", "x",
+        "ns", "us", "µs", "ms", "s", "m", "h", "d", "y", "min", "sec", "Ki", "Mi", "Gi", "Ti", "KiB", "MiB", "GiB",
+        "TiB", "k", "K", "M", "G", "B", "kB", "KB", "MB", "GB", "x",
     ];
     let mut rest = token.trim_start_matches(['-', '+']);
     let mut parts = 0;
@@ -136,9 +136,7 @@ fn is_address(token: &str) -> bool {
 /// First word of a klog line: `E0115`.
 fn is_klog(token: &str) -> bool {
     let bytes = token.as_bytes();
-    bytes.len() == 5
-        && matches!(bytes[0], b'I' | b'W' | b'E' | b'F')
-        && bytes[1..].iter().all(u8::is_ascii_digit)
+    bytes.len() == 5 && matches!(bytes[0], b'I' | b'W' | b'E' | b'F') && bytes[1..].iter().all(u8::is_ascii_digit)
 }
 
 /// A uid of a Kubernetes object.
@@ -185,9 +183,7 @@ mod tests {
         ] {
             assert!(is_typed(token, Numbers::Usual), "{token}");
         }
-        for token in
-            ["hunter2", "12345678901", "4711abc", "1a2b3c4d", "::", "E01155", "1.2.3-c4n4ry", "20260115T1"]
-        {
+        for token in ["hunter2", "12345678901", "4711abc", "1a2b3c4d", "::", "E01155", "1.2.3-c4n4ry", "20260115T1"] {
             assert!(!is_typed(token, Numbers::Usual), "{token}");
         }
         assert!(!is_typed("482913", Numbers::Small) && is_typed("443", Numbers::Small));

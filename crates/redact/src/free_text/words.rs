@@ -52,8 +52,7 @@ pub(super) fn is_words(known: &FreeText, token: &str, digits: bool) -> bool {
     if known.has(&lower(token)) {
         return true;
     }
-    let token =
-        token.trim_start_matches(['*', '$', '^', '~', '#', '+']).trim_end_matches(['*', '$', '+', '%']);
+    let token = token.trim_start_matches(['*', '$', '^', '~', '#', '+']).trim_end_matches(['*', '$', '+', '%']);
     let (mut words, mut short, mut numbers, mut parts) = (0, 0, 0, 0);
     for part in token.split(['-', '_', '.', '/', ':', '#', '*']) {
         parts += 1;
@@ -83,8 +82,7 @@ fn is_word(known: &FreeText, part: &str, digits: bool) -> bool {
         return true;
     }
     if let Some((word, rest)) = part.split_once('\'') {
-        return matches!(rest, "t" | "s" | "re" | "ve" | "ll" | "d" | "m" | "")
-            && is_word(known, word, digits);
+        return matches!(rest, "t" | "s" | "re" | "ve" | "ll" | "d" | "m" | "") && is_word(known, word, digits);
     }
     let word = plain.trim_end_matches(|c: char| c.is_ascii_digit());
     if word.len() < plain.len() {
@@ -135,13 +133,11 @@ pub(super) fn is_generated_name(known: &FreeText, token: &str) -> bool {
     let token = token.strip_suffix('-').unwrap_or(token);
     let Some((owner, last)) = token.rsplit_once('-') else { return false };
     // Prefixes of API keys.
-    if matches!(owner.split('-').next(), Some("sk" | "pk" | "rk" | "ak" | "glpat" | "xapp" | "xoxb" | "xoxp"))
-    {
+    if matches!(owner.split('-').next(), Some("sk" | "pk" | "rk" | "ak" | "glpat" | "xapp" | "xoxb" | "xoxp")) {
         return false;
     }
-    let hash = |part: &str| {
-        (8..=10).contains(&part.len()) && is_suffix(part) && part.bytes().any(|b| b.is_ascii_digit())
-    };
+    let hash =
+        |part: &str| (8..=10).contains(&part.len()) && is_suffix(part) && part.bytes().any(|b| b.is_ascii_digit());
     let of_set = last.len() == 5
         && is_suffix(last)
         && owner.rsplit_once('-').is_some_and(|(name, set)| hash(set) && is_name(name));
@@ -174,10 +170,8 @@ pub(super) fn is_host(known: &FreeText, token: &str) -> bool {
 /// Whether a token is an image: `cr.l5d.io/linkerd/proxy:edge-26.8.3`. With other than public hosts, only after a word
 /// for images.
 pub(super) fn is_image(known: &FreeText, token: &str, named: bool) -> bool {
-    let token = ["docker-pullable://", "docker://"]
-        .iter()
-        .find_map(|scheme| token.strip_prefix(scheme))
-        .unwrap_or(token);
+    let token =
+        ["docker-pullable://", "docker://"].iter().find_map(|scheme| token.strip_prefix(scheme)).unwrap_or(token);
     let (name, digest) = token.split_once("@sha256:").unwrap_or((token, ""));
     let slash = name.rfind('/').map_or(0, |at| at + 1);
     let (path, tag) = match name[slash..].split_once(':') {
@@ -241,11 +235,8 @@ pub(super) fn is_url(known: &FreeText, token: &str) -> bool {
     let mut names = 0;
     host && path.split('/').all(|part| {
         let api = names > 0 && is_name(part);
-        names = usize::from(matches!(
-            part,
-            "namespaces" | "pods" | "nodes" | "services" | "configmaps" | "secrets"
-        ))
-        .max(if api { 2 } else { 0 });
+        names = usize::from(matches!(part, "namespaces" | "pods" | "nodes" | "services" | "configmaps" | "secrets"))
+            .max(if api { 2 } else { 0 });
         part.is_empty() || api || is_words(known, part, true)
     })
 }
@@ -279,23 +270,14 @@ mod tests {
             assert!(!is_generated_name(known, token), "{token}");
         }
         assert!(!is_name("a8f3k2j9d8s7") && !is_name("AbC") && is_name("ip-10-0-1-12.ec2.internal"));
-        assert!(
-            is_host(known, "linkerd-dst.linkerd.svc.cluster.local:8086")
-                && !is_host(known, "hooks.slack.com")
-        );
+        assert!(is_host(known, "linkerd-dst.linkerd.svc.cluster.local:8086") && !is_host(known, "hooks.slack.com"));
         assert!(is_image(known, "cr.l5d.io/linkerd/proxy:edge-26.8.3", false));
-        assert!(
-            !is_image(known, "registry.example/x:y", false) && is_image(known, "registry.example/x:y", true)
-        );
-        assert!(
-            is_path(known, "/etc/cni/net.d/05-cilium.conflist") && !is_path(known, "/services/T00/B00/XyZ")
-        );
+        assert!(!is_image(known, "registry.example/x:y", false) && is_image(known, "registry.example/x:y", true));
+        assert!(is_path(known, "/etc/cni/net.d/05-cilium.conflist") && !is_path(known, "/services/T00/B00/XyZ"));
         assert!(is_url(known, "https://10.96.0.1:443/api/v1/namespaces/shop/pods/web-1"));
         assert!(!is_url(known, "https://hooks.slack.com/services/T000/B000/XXXX"));
         assert!(!is_url(known, "https://10.96.0.1/hunter2"));
         assert!(is_url(known, "ssh://git@github.com/linkerd/mesh"));
-        assert!(
-            !is_url(known, "ssh://hunter2@github.com/mesh") && !is_url(known, "https://git@github.com/mesh")
-        );
+        assert!(!is_url(known, "ssh://hunter2@github.com/mesh") && !is_url(known, "https://git@github.com/mesh"));
     }
 }

@@ -141,9 +141,8 @@ impl Lexer<'_> {
     /// A number, `true`, or any other word of an invalid file.
     fn bare(&mut self) {
         let start = self.at;
-        let stop = |byte: u8| {
-            byte.is_ascii_whitespace() || matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':')
-        };
+        let stop =
+            |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':');
         self.at += self.input[start..].iter().take_while(|byte| !stop(**byte)).count().max(1);
         let word = &self.input[start..self.at];
         let secret = self.behind() == ValueClass::Secret;

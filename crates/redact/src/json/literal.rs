@@ -33,10 +33,8 @@ fn decode_leniently(text: &str) -> String {
     while let Some(at) = rest.find('\\') {
         plain.push_str(&rest[..at]);
         rest = &rest[at + 1..];
-        let code = rest
-            .strip_prefix('u')
-            .and_then(|hex| hex.get(..4))
-            .and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        let code =
+            rest.strip_prefix('u').and_then(|hex| hex.get(..4)).and_then(|hex| u32::from_str_radix(hex, 16).ok());
         match (code.and_then(char::from_u32), rest.chars().next()) {
             (Some(decoded), _) => {
                 plain.push(decoded);

@@ -130,8 +130,7 @@ fn fields_of_names_have_the_rule_of_names() {
 /// Different tokens in a label stay different, so that no selector matches another object.
 #[test]
 fn selector_and_label_have_the_same_marker() {
-    let mut pod =
-        json!({"kind": "Pod", "metadata": {"name": "a", "labels": {"build": "AKIAIOSFODNN7EXAMPLE"}}});
+    let mut pod = json!({"kind": "Pod", "metadata": {"name": "a", "labels": {"build": "AKIAIOSFODNN7EXAMPLE"}}});
     let mut service = json!({"kind": "Service", "spec": {"selector": {"build": "AKIAIOSFODNN7EXAMPLE"}}});
     let mut other = json!({"kind": "Service", "spec": {"selector": {"build": "AKIAIOSFODNN7EXAMPLF"}}});
     super::sanitize(&mut pod);

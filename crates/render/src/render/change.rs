@@ -54,11 +54,7 @@ fn headline(change: &ManifestChange, report: &Report, look: Look) -> Vec<String>
             format!("no new problem found, but {} could not run", count(unable.len(), "check", "checks"))
         }
         (errors, others) => {
-            let each = [
-                (errors, "error", "errors"),
-                (others - infos, "warning", "warnings"),
-                (infos, "info", "infos"),
-            ];
+            let each = [(errors, "error", "errors"), (others - infos, "warning", "warnings"), (infos, "info", "infos")];
             let each: Vec<String> =
                 each.iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(*n, one, many)).collect();
             format!("{} {}", each.join(", "), if errors + others == 1 { "appears" } else { "appear" })
@@ -69,11 +65,8 @@ fn headline(change: &ManifestChange, report: &Report, look: Look) -> Vec<String>
         0 => String::new(),
         ends => format!("{} fixed, ", count(ends, "finding is", "findings are")),
     };
-    let said = format!(
-        "of {} ({objects}): {comes}, {fixed}{}",
-        clean(&change.given),
-        count(stay, "remains", "remain"),
-    );
+    let said =
+        format!("of {} ({objects}): {comes}, {fixed}{}", clean(&change.given), count(stay, "remains", "remain"),);
     let painted = match (breaks, changes) {
         (0, 0) if is_sure => look.good(WORD),
         (0, _) => look.doubtful(WORD),
@@ -86,20 +79,14 @@ fn headline(change: &ManifestChange, report: &Report, look: Look) -> Vec<String>
 }
 
 /// Findings under a label, in one or two lines each.
-fn listed<'a>(
-    word: &str,
-    meaning: &str,
-    findings: impl Iterator<Item = &'a Finding>,
-    look: Look,
-) -> Vec<String> {
+fn listed<'a>(word: &str, meaning: &str, findings: impl Iterator<Item = &'a Finding>, look: Look) -> Vec<String> {
     let mut lines = Vec::new();
     for finding in findings {
         let about = subject::brief(finding.subjects.iter());
         let said = format!("{}: {about}: {}", finding.check, clean(&finding.message));
         let severity = format!("{:<9}", finding.severity.label());
         for (at, line) in wrap(&said, look.prose() - INDENT - 2).into_iter().enumerate() {
-            let before =
-                if at == 0 { look.severity_like(finding.severity, &severity) } else { " ".repeat(INDENT) };
+            let before = if at == 0 { look.severity_like(finding.severity, &severity) } else { " ".repeat(INDENT) };
             lines.push(format!("  {before}{line}"));
         }
     }

@@ -36,9 +36,7 @@ pub(super) struct Spot<'a> {
 pub(super) fn spots(finding: &Finding) -> Vec<Spot<'_>> {
     let of = |subject: &Subject| -> Vec<&ManifestLocation> {
         let object = match subject {
-            Subject::Object { kind, namespace, name, .. } => {
-                Subject::object(kind, namespace, name).to_string()
-            }
+            Subject::Object { kind, namespace, name, .. } => Subject::object(kind, namespace, name).to_string(),
             Subject::Node { .. } | Subject::Thing { .. } => return Vec::new(),
         };
         finding.written.iter().filter(|written| written.object == object && is_file(written)).collect()

@@ -183,13 +183,11 @@ const ROLE_FILE: &str = "role.yaml";
 fn role_of_denied<'m>(missing: impl Iterator<Item = &'m Missing> + Clone) -> Call {
     let is_brought = |missing: &Missing| matches!(missing.request.item.kind(), Some(Kind::Foreign(_)));
     let role = meshdoctor().words("rbac");
-    let role =
-        if missing.clone().any(is_brought) { role.option("--checks", Arg::placeholder("DIR")) } else { role };
+    let role = if missing.clone().any(is_brought) { role.option("--checks", Arg::placeholder("DIR")) } else { role };
     let user = missing.filter_map(|missing| message(&missing.why).and_then(denied_user)).next();
     match user {
         None => role.option("--user", Arg::placeholder("USER_NAME")),
-        Some(user) => match user.strip_prefix("system:serviceaccount:").and_then(|name| name.split_once(':'))
-        {
+        Some(user) => match user.strip_prefix("system:serviceaccount:").and_then(|name| name.split_once(':')) {
             Some((namespace, name)) => role.option("--service-account", format!("{namespace}/{name}")),
             None => role.option("--user", user),
         },
@@ -273,8 +271,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     text.extend(unread(&report.coverage.unread, look));
     if !report.coverage.set_aside.is_empty() {
         let manifests = report.origin.kind == "manifests" || report.change.is_some();
-        let words =
-            if manifests { "parts of the manifests cannot be applied" } else { "files that were skipped" };
+        let words = if manifests { "parts of the manifests cannot be applied" } else { "files that were skipped" };
         text.push(words.to_owned());
     }
     text.extend(report.coverage.set_aside.iter().flat_map(|what| detail("not checked", &clean(what), look)));
@@ -322,8 +319,7 @@ fn unread(unread: &[Unread], look: Look) -> Vec<String> {
 
 /// Number of checks that did not run fully.
 pub fn unable(report: &Report) -> usize {
-    let unable =
-        |check: &&CheckOutcome| !check.gaps.is_empty() || matches!(check.outcome, Outcome::Crashed(_));
+    let unable = |check: &&CheckOutcome| !check.gaps.is_empty() || matches!(check.outcome, Outcome::Crashed(_));
     report.checks.iter().filter(unable).count()
 }
 
@@ -509,8 +505,7 @@ fn message(why: &Why) -> Option<&str> {
 
 /// The permissions for objects by name; those for the credentials of links have commands of their own.
 fn grant_named(gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
-    let (of_links, others): (Vec<&Gap>, Vec<&Gap>) =
-        gaps.iter().partition(|gap| gap.missing.link_secret().is_some());
+    let (of_links, others): (Vec<&Gap>, Vec<&Gap>) = gaps.iter().partition(|gap| gap.missing.link_secret().is_some());
     let names: BTreeSet<String> = others.iter().map(|gap| what(gap)).collect();
     let names: Vec<String> = names.into_iter().collect();
     if names.len() > SHOWN {
@@ -582,18 +577,15 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
         (Sort::Objects, Why::PerhapsMore) => {
             let kinds = resources();
             let how = match kinds.split(',').count() > SHOWN {
-                true => {
-                    "if the dump lists all objects of the cluster, pass --complete all; otherwise the kinds \
+                true => "if the dump lists all objects of the cluster, pass --complete all; otherwise the kinds \
                          that it lists completely"
-                        .to_owned()
-                }
+                    .to_owned(),
                 false => format!("if the dump lists all of them, pass --complete {kinds}"),
             };
             vec![(how, None)]
         }
         (Sort::Objects, Why::NotCaptured | Why::NotOffered) => {
-            let kinds: BTreeSet<Kind> =
-                gaps.iter().filter_map(|gap| gap.missing.request.item.kind()).collect();
+            let kinds: BTreeSet<Kind> = gaps.iter().filter_map(|gap| gap.missing.request.item.kind()).collect();
             vec![(collect_them(), Some(Command::lines(get_each(&kinds))))]
         }
         _ => {

@@ -150,8 +150,7 @@ fn unlooked(id: &str, before: &Document, after: &Document, other: &Document, sid
     if asked(before) != asked(after) {
         return Some("the two runs selected different namespaces or times".to_owned());
     }
-    let params =
-        |document: &Document| Some(document.checks.iter().find(|check| check.id == id)?.params.clone());
+    let params = |document: &Document| Some(document.checks.iter().find(|check| check.id == id)?.params.clone());
     if let (Some(then), Some(now)) = (params(before), params(after))
         && then != now
         && !then.is_empty()
@@ -159,8 +158,7 @@ fn unlooked(id: &str, before: &Document, after: &Document, other: &Document, sid
     {
         return Some("the two runs set different parameters of the check".to_owned());
     }
-    let Some(Check { outcome, reason, blocked_by, .. }) = other.checks.iter().find(|check| check.id == id)
-    else {
+    let Some(Check { outcome, reason, blocked_by, .. }) = other.checks.iter().find(|check| check.id == id) else {
         return Some(format!("the {side} run skipped the check"));
     };
     let reason = reason.clone().unwrap_or_default();
@@ -173,9 +171,7 @@ fn unlooked(id: &str, before: &Document, after: &Document, other: &Document, sid
         (Outcome::Findings, _) if reason.is_empty() => None,
         (Outcome::NotApplicable, Some(other)) => Some(format!("in the {side} run {other} blocks the check")),
         (Outcome::Crashed, _) => Some(format!("the check crashed in the {side} run")),
-        (Outcome::Findings | Outcome::NotChecked, _) => {
-            Some(format!("not checked in the {side} run: {reason}"))
-        }
+        (Outcome::Findings | Outcome::NotChecked, _) => Some(format!("not checked in the {side} run: {reason}")),
     }
 }
 

@@ -16,8 +16,8 @@ pub use crate::finding::ValuesForm;
 pub use change::ManifestChange;
 pub use fill::{Failure, run_options};
 pub use finding::{
-    About, Cause, EditAction, Evidence, Finding, LinkerdCheck, Moment, Patch, PlanStep, Reference, Remedy,
-    RepairPlan, Root, Step, ValueEdit,
+    About, Cause, EditAction, Evidence, Finding, LinkerdCheck, Moment, Patch, PlanStep, Reference, Remedy, RepairPlan,
+    Root, Step, ValueEdit,
 };
 pub use nodes::{Node, NodeFile, NodePlugin};
 pub use rehearsal::{Phase, Rehearsal};

@@ -9,7 +9,7 @@ use super::text::{pad, width, wrap, wrap_from};
 use super::{json, subject};
 use crate::card::{CaseKind, Front, Requirement, SECTIONS, Shown};
 use crate::checks::Check;
-use crate::command::{Called, meshdoctor};
+use crate::command::{Called, Command, meshdoctor};
 use crate::finding::Severity;
 use crate::item::Item;
 use crate::page;
@@ -20,7 +20,7 @@ pub fn text(check: &'static Check, terminal: usize) -> String {
     let columns = Look::plain(terminal).prose();
     let card = check.card();
     let front = &card.front;
-    let mut text = format!("{}  {}\n", front.severity.label().to_uppercase(), check.id);
+    let mut text = format!("{}  {}\n", severities(check).join(" or "), check.id);
     for line in wrap(&front.title, columns - 2) {
         _ = writeln!(text, "  {line}");
     }
@@ -34,11 +34,11 @@ pub fn text(check: &'static Check, terminal: usize) -> String {
     let example = check.cases().iter().find(|case| case.kind == CaseKind::Fires);
     section(why, &mut text);
     section(fix, &mut text);
-    let verify: Vec<&str> = example.map(|case| verifying(&case.expect)).unwrap_or_default();
+    let verify = example.map(|case| verifying(check.id, &case.expect)).unwrap_or_default();
     if !verify.is_empty() {
         let gap = if text.ends_with("\n\n") { "" } else { "\n" };
         _ = writeln!(text, "{gap}Verify");
-        verify.iter().for_each(|line| _ = writeln!(text, "  {line}"));
+        verify.iter().for_each(|line| _ = writeln!(text, "    {line}"));
     }
     section(finds, &mut text);
     section(limits, &mut text);
@@ -172,12 +172,47 @@ fn is_time(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with('Z')
 }
 
-/// The commands of a report that verify the repair of its first finding.
-fn verifying(expect: &str) -> Vec<&str> {
+/// The severities that the cases of a check show, from the lowest on, in capitals.
+fn severities(check: &'static Check) -> Vec<String> {
+    let expected = |severity: Severity| {
+        let heading = format!("{}  {}", severity.label(), check.id);
+        let mut lines = check.cases().iter().flat_map(|case| case.expect.lines());
+        lines.any(|line| line.strip_prefix(&heading).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+    };
+    let own = check.card().front.severity;
+    let all = [Severity::Info, Severity::Warning, Severity::Error];
+    let shown = all.into_iter().filter(|severity| *severity == own || (*severity < own && expected(*severity)));
+    shown.map(|severity| severity.label().to_uppercase()).collect()
+}
+
+/// The commands of a report that verify the repair of its first finding, without what belongs to the cluster of the
+/// report: its namespaces and the versions that were asked for.
+fn verifying(check: &str, expect: &str) -> Vec<String> {
+    const OF_CASE: [&str; 2] = ["--expected-version", "-n"];
     let mut lines = expect.lines().skip_while(|line| !line.starts_with("  verify  "));
-    let first = lines.next().and_then(|line| line.trim_start().strip_prefix("verify"));
+    let Some(first) = lines.next().and_then(|line| line.trim_start().strip_prefix("verify")) else {
+        return Vec::new();
+    };
     let others = lines.take_while(|line| line.starts_with("            "));
-    first.into_iter().chain(others).map(str::trim).collect()
+    let general = |line: &str| {
+        let is_own = line.starts_with("meshdoctor check ");
+        let mut words = line.split(' ');
+        let mut kept: Vec<&str> = Vec::new();
+        while let Some(word) = words.next() {
+            match word {
+                word if OF_CASE.contains(&word) && is_own => _ = words.next(),
+                "-n" if words.clone().next() == Some("shop") => return None,
+                "--crds" if is_own => {}
+                word => kept.push(word),
+            }
+        }
+        Some(kept.join(" "))
+    };
+    let commands: Vec<String> = std::iter::once(first).chain(others).map(str::trim).filter_map(general).collect();
+    match commands.is_empty() {
+        true => vec![Command::from(meshdoctor().words("check --only").arg(check.to_owned())).to_string()],
+        false => commands,
+    }
 }
 
 /// An expected report without the evidence that its case lacks, unless it is about nothing else.

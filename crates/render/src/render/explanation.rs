@@ -90,8 +90,7 @@ fn next(meaning: &Explanation) -> String {
         return own("reach NAMESPACE/CLIENT NAMESPACE/SERVICE:PORT");
     }
     let needs = |item: Item| {
-        let mut cards =
-            meaning.checks.iter().filter_map(|id| checks::find(id)).map(|check| &check.card().front);
+        let mut cards = meaning.checks.iter().filter_map(|id| checks::find(id)).map(|check| &check.card().front);
         cards.any(|front| front.needs.contains(&item))
     };
     let check = meshdoctor().words("check");
@@ -119,11 +118,7 @@ struct Meaning<'a> {
 pub fn json(explained: &Explained) -> String {
     let each = explained.meanings.iter();
     let meanings = each.map(|meaning| Meaning { meaning, next: next(meaning) }).collect();
-    json::write(&ExplanationDocument {
-        schema: "meshdoctor.explanation/1",
-        meanings,
-        unknown_lines: explained.unknown,
-    })
+    json::write(&ExplanationDocument { schema: "meshdoctor.explanation/1", meanings, unknown_lines: explained.unknown })
 }
 
 /// The place of a text in the source of its program, without the name of the table that quotes it.

@@ -175,10 +175,7 @@ fn not_judged(report: &Report) -> Vec<RowVerdict> {
         }
     }
     rows.extend(
-        report
-            .errors
-            .iter()
-            .map(|error| warning("problem with the run".to_owned(), clean(error).into_owned())),
+        report.errors.iter().map(|error| warning("problem with the run".to_owned(), clean(error).into_owned())),
     );
     if report.verdict.status == exit::COULD_NOT_RUN {
         rows.push(RowVerdict {

@@ -11,9 +11,7 @@ use super::text::{clean, pad, width, wrap, wrap_from};
 use super::{repair, subject};
 use crate::checks::KNOWN_DEFECT;
 use crate::command::Command;
-use crate::finding::{
-    Confidence, Evidence, Finding, NodeRound, Severity, Standing, Step, Subject, WaivedBy, When,
-};
+use crate::finding::{Confidence, Evidence, Finding, NodeRound, Severity, Standing, Step, Subject, WaivedBy, When};
 use crate::knowledge::Knowledge;
 use crate::report::{PlannedFinding, Report};
 use evidence::{EVIDENCE, LINES_OF_ONE, LINES_OF_SEVERAL, QUOTED, QUOTED_LINES, is_target};
@@ -93,12 +91,7 @@ impl Printer {
     }
 
     /// The finding without the steps in the report's repair plan, unless verbose.
-    pub fn planned(
-        &self,
-        finding: &Finding,
-        explains: &[String],
-        planned: Option<&PlannedFinding>,
-    ) -> String {
+    pub fn planned(&self, finding: &Finding, explains: &[String], planned: Option<&PlannedFinding>) -> String {
         self.block(finding, explains, None, planned)
     }
 
@@ -160,9 +153,8 @@ impl Printer {
 
     /// The owners of waivers, or that the baseline has the finding.
     fn standing(&self, finding: &Finding) -> Vec<String> {
-        let wrapped = |lines: Vec<String>| {
-            lines.iter().flat_map(|line| wrap(&clean(line), self.look.prose() - INDENT)).collect()
-        };
+        let wrapped =
+            |lines: Vec<String>| lines.iter().flat_map(|line| wrap(&clean(line), self.look.prose() - INDENT)).collect();
         let label = if finding.is_waived() { "waived" } else { "baseline" };
         let mut lines = self.labelled(label, wrapped(standing(finding)));
         lines.extend(self.labelled("waived", wrapped(waived_in_part(finding))));
@@ -176,8 +168,7 @@ impl Printer {
     }
 
     fn resolved_by_upgrade(&self, finding: &Finding) -> Vec<String> {
-        let words =
-            (finding.when == When::UntilUpgrade).then(|| "the upgrade resolves this finding".to_owned());
+        let words = (finding.when == When::UntilUpgrade).then(|| "the upgrade resolves this finding".to_owned());
         self.labelled("upgrade", words.into_iter().collect())
     }
 
@@ -246,8 +237,7 @@ impl Printer {
         };
         let about = format!("{moved}{}", subject::heading(&subjects, self.look));
         let plain = format!("{}{number}  {name}  ", finding.severity);
-        let painted =
-            format!("{}{number}  {}  ", self.look.severity(finding.severity), self.look.strong(&name));
+        let painted = format!("{}{number}  {}  ", self.look.severity(finding.severity), self.look.strong(&name));
         let columns = self.look.columns();
         let mut wrapped = wrap_from(&about, columns.saturating_sub(width(&plain)), columns - 9).into_iter();
         let first = wrapped.next().unwrap_or_default();
@@ -278,11 +268,7 @@ impl Printer {
             let text = format!("{}{nodes}", in_remedy(steps, at + 1, &step.text));
             let text = clean(&text);
             for (line, words) in wrap(&text, self.look.prose() - inner).into_iter().enumerate() {
-                lines.push(if line == 0 {
-                    format!("{number}{words}")
-                } else {
-                    " ".repeat(number.len()) + &words
-                });
+                lines.push(if line == 0 { format!("{number}{words}") } else { " ".repeat(number.len()) + &words });
             }
             // Commands are never wrapped, so that they can be pasted.
             for line in step.command.iter().flat_map(|command| repair::command_lines(command, self.look)) {

@@ -9,8 +9,7 @@ mod values;
 
 pub use document::{SCHEMA, json};
 pub use files::{
-    EditedFile, FileRepair, ObjectEdit, RepairedFinding, json as file_json, summary as file_summary,
-    text as file_text,
+    EditedFile, FileRepair, ObjectEdit, RepairedFinding, json as file_json, summary as file_summary, text as file_text,
 };
 pub use patches::patches;
 pub use script::{can_run, guarded, script};
@@ -77,9 +76,7 @@ fn nothing_to_repair(report: &Report) -> String {
     match report.verdict.status == exit::NOT_CHECKED {
         true => {
             let checks = count(report.verdict.not_judged, "check", "checks");
-            format!(
-                "no finding of warning or above in the evidence that was read; {checks} did not run fully"
-            )
+            format!("no finding of warning or above in the evidence that was read; {checks} did not run fully")
         }
         false => "no finding of warning or above needs a repair".to_owned(),
     }
@@ -91,11 +88,9 @@ fn left(errors: usize, warnings: usize) -> String {
         (0, 0) => "no error or warning left".to_owned(),
         (errors, 0) => format!("{} left", count(errors, "error", "errors")),
         (0, warnings) => format!("{} left", count(warnings, "warning", "warnings")),
-        (errors, warnings) => format!(
-            "{} and {} left",
-            count(errors, "error", "errors"),
-            count(warnings, "warning", "warnings")
-        ),
+        (errors, warnings) => {
+            format!("{} and {} left", count(errors, "error", "errors"), count(warnings, "warning", "warnings"))
+        }
     }
 }
 

@@ -237,10 +237,8 @@ impl Fleet {
 
     /// The number of clusters with each status.
     fn result(&self, text: &mut String, exit: u8, look: Look) {
-        let status =
-            |wanted: u8| self.members.iter().filter(|member| member.outcome.status() == wanted).count();
-        let (unread, unseen): (Vec<_>, Vec<_>) =
-            self.links.unseen.iter().partition(|unseen| unseen.why == UNREAD);
+        let status = |wanted: u8| self.members.iter().filter(|member| member.outcome.status() == wanted).count();
+        let (unread, unseen): (Vec<_>, Vec<_>) = self.links.unseen.iter().partition(|unseen| unseen.why == UNREAD);
         let links = [
             (self.links.mismatches.len(), "fault of Links", "faults of Links"),
             (unseen.len(), "Link not checked", "Links not checked"),
@@ -407,10 +405,6 @@ mod tests {
     fn clusters_keep_their_order_of_repair() {
         use Severity::{Error, Warning};
         assert_eq!(merged(&[vec![2, 0, 1], vec![0, 3]], &[Error, Warning, Warning, Error]), [2, 0, 3, 1]);
-        assert_eq!(
-            merged(&[vec![0, 1], vec![1, 0]], &[Error, Error]).len(),
-            2,
-            "a contradiction loses nothing"
-        );
+        assert_eq!(merged(&[vec![0, 1], vec![1, 0]], &[Error, Error]).len(), 2, "a contradiction loses nothing");
     }
 }

@@ -205,8 +205,7 @@ fn versions(skew: &Skew, look: Look) -> Vec<String> {
         _ => look.verbose,
     };
     let mut lines = Vec::new();
-    for (what, versions) in rows.into_iter().filter(|(what, versions)| is_shown(what) && !versions.is_empty())
-    {
+    for (what, versions) in rows.into_iter().filter(|(what, versions)| is_shown(what) && !versions.is_empty()) {
         let label = if lines.is_empty() { "versions" } else { "" };
         let most = look.most(VERSIONS);
         let text = super::text::some_of(&versions, most);
@@ -226,10 +225,7 @@ fn one(version: &Option<String>) -> Vec<String> {
 fn counted(versions: &BTreeMap<String, usize>, unit: &str, units: &str) -> Vec<String> {
     let mut sorted: Vec<(&String, &usize)> = versions.iter().collect();
     sorted.sort_by_key(|(version, n)| (std::cmp::Reverse(**n), *version));
-    sorted
-        .into_iter()
-        .map(|(version, n)| format!("{} ({})", clean(version), count(*n, unit, units)))
-        .collect()
+    sorted.into_iter().map(|(version, n)| format!("{} ({})", clean(version), count(*n, unit, units))).collect()
 }
 
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {

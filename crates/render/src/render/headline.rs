@@ -25,8 +25,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         return line("FAILS", &words, look.bad("FAILS"), look);
     }
     if roots.error + roots.warning > 0 {
-        let known =
-            format!("{} in the baseline", count(report.verdict.in_baseline, "finding is", "findings are"));
+        let known = format!("{} in the baseline", count(report.verdict.in_baseline, "finding is", "findings are"));
         return line("NOTHING NEW", &known, look.good("NOTHING NEW"), look);
     }
     let passed = format!("{} passed, no errors or warnings", count(report.verdict.passed, "check", "checks"));
@@ -138,8 +137,7 @@ fn by_category(report: &Report) -> String {
         let (passed, all) = categories.entry(&check.category).or_default();
         *all += 1;
         // Infos were checked too.
-        *passed +=
-            usize::from(matches!(check.outcome, Outcome::Pass | Outcome::Findings) && check.gaps.is_empty());
+        *passed += usize::from(matches!(check.outcome, Outcome::Pass | Outcome::Findings) && check.gaps.is_empty());
     }
     let each = categories.iter().map(|(category, (passed, all))| match passed == all {
         true => format!("{category} {all}"),

@@ -21,8 +21,9 @@ const NAMES: usize = 14;
 pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) -> String {
     let mut text = match &templates.release {
         Some(release) => format!("proxy injection by the injector of {release}\n\n"),
-        None => "the injector's release is unknown, so its proxy settings are too; set --linkerd-version\n\n"
-            .to_owned(),
+        None => {
+            "the injector's release is unknown, so its proxy settings are too; set --linkerd-version\n\n".to_owned()
+        }
     };
     for injection in injections {
         let of = injection.of;
@@ -35,10 +36,7 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
         }
         if let Some(proxy) = &injection.proxy {
             let form = if proxy.native { "a native sidecar" } else { "a regular sidecar container" };
-            rows.push((
-                "proxy",
-                format!("{}, {form}, traffic redirected by {}", proxy.image, proxy.redirected_by),
-            ));
+            rows.push(("proxy", format!("{}, {form}, traffic redirected by {}", proxy.image, proxy.redirected_by)));
             let or_none = |list: &[String]| if list.is_empty() { "none".to_owned() } else { list.join(", ") };
             rows.push(("resources", or_none(&proxy.resources)));
             rows.extend(proxy.skips_inbound.clone().map(|ports| ("skip inbound", ports)));
@@ -100,9 +98,7 @@ fn result(of: &Template, fault: Option<&Finding>) -> (&'static str, String) {
             }
             match without_proxy {
                 0 => ("injected", format!("new pods are injected {by}")),
-                n => {
-                    ("injected", format!("new pods are injected {by}; {} no proxy until recreated", pods(n)))
-                }
+                n => ("injected", format!("new pods are injected {by}; {} no proxy until recreated", pods(n))),
             }
         }
         Fate::Refused { key, why } => ("rejected", format!("{key}: {why}")),

@@ -22,7 +22,6 @@ pub fn document(document: &serde_json::Value) -> String {
 
 /// Any of our structs as JSON text, two blanks an indent, a line break at the end.
 pub(super) fn write<T: serde::Serialize>(value: &T) -> String {
-    let text =
-        serde_json::to_string_pretty(value).expect("our structs have string keys and no failing serializers");
+    let text = serde_json::to_string_pretty(value).expect("our structs have string keys and no failing serializers");
     escape_json(text) + "\n"
 }

@@ -110,8 +110,7 @@ pub fn beside(report: &Report) -> Option<String> {
         .map(|finding| finding.check)
         .collect();
     let names: Vec<&str> = untold.into_iter().collect();
-    (!names.is_empty())
-        .then(|| format!("linkerd check has no row for: {} (see them with -o table)", names.join(", ")))
+    (!names.is_empty()).then(|| format!("linkerd check has no row for: {} (see them with -o table)", names.join(", ")))
 }
 
 /// The document of a run without a report, with the row that fails in the real command too.

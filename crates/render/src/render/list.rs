@@ -25,8 +25,7 @@ pub fn table(checks: &[&'static Check], width: usize) -> String {
         for check in checks {
             let front = &check.card().front;
             // On a narrow terminal, a title follows its id at once: most of them fit into one line.
-            let id =
-                if line >= severities + ids + titles + 6 { pad(check.id, ids) } else { check.id.to_owned() };
+            let id = if line >= severities + ids + titles + 6 { pad(check.id, ids) } else { check.id.to_owned() };
             let start = format!("  {}  {id}  ", pad(front.severity.label(), severities));
             let indent = " ".repeat(severities + 6);
             let columns = line.saturating_sub(indent.len());
@@ -35,12 +34,7 @@ pub fn table(checks: &[&'static Check], width: usize) -> String {
         }
         text.push('\n');
     }
-    _ = writeln!(
-        text,
-        "{}; {} shows one in full",
-        count(checks.len(), "check", "checks"),
-        own("explain CHECK")
-    );
+    _ = writeln!(text, "{}; {} shows one in full", count(checks.len(), "check", "checks"), own("explain CHECK"));
     text
 }
 

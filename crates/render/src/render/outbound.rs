@@ -10,8 +10,7 @@ use super::text::{clean, escape_ci_commands, wrap};
 use crate::inspect::evidence::OutboundEvidence;
 use crate::inspect::outbound::{CallAnswer, Called, catches_all, matched};
 use crate::model::policy::{
-    Accrual, Backend, Destination, Outbound, OutboundIndex, OutboundRule, Parent, Retry, RetryOn, Spoken,
-    Timeouts,
+    Accrual, Backend, Destination, Outbound, OutboundIndex, OutboundRule, Parent, Retry, RetryOn, Spoken, Timeouts,
 };
 use crate::objects::Kind;
 
@@ -30,9 +29,7 @@ pub fn table(index: &OutboundIndex<'_>, answers: &[CallAnswer<'_>], look: Look) 
         _ = writeln!(text, "{}", look.strong(&clean(&title)));
         for (depth, line) in lines(index, answer) {
             let space = "  ".repeat(depth);
-            for (at, part) in
-                wrap(&clean(&line), look.prose().saturating_sub(2 * depth + 2)).into_iter().enumerate()
-            {
+            for (at, part) in wrap(&clean(&line), look.prose().saturating_sub(2 * depth + 2)).into_iter().enumerate() {
                 let hang = if at == 0 { "" } else { "  " };
                 _ = writeln!(text, "{space}{hang}{part}");
             }
@@ -67,10 +64,7 @@ fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, Stri
     }
     if let Some(profile) = answer.profile {
         let name = &profile.metadata.name;
-        say(
-            1,
-            format!("ServiceProfile {name} has the routes: HTTP uses it, and the following has no effect"),
-        );
+        say(1, format!("ServiceProfile {name} has the routes: HTTP uses it, and the following has no effect"));
     }
     say(1, protocol_label(outbound).to_owned());
     match &outbound.parent {
@@ -125,9 +119,7 @@ fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, Stri
 
 fn protocol_label(outbound: &Outbound<'_>) -> &'static str {
     match outbound.spoken {
-        Spoken::Detect => {
-            "the proxy detects the protocol: these rules apply to HTTP, other protocols pass unchanged"
-        }
+        Spoken::Detect => "the proxy detects the protocol: these rules apply to HTTP, other protocols pass unchanged",
         Spoken::Http1 => "the port speaks HTTP/1, by its appProtocol",
         Spoken::Http2 => "the port speaks HTTP/2, by its appProtocol",
         Spoken::Grpc => "the port speaks gRPC, because a GRPCRoute is attached",
@@ -197,8 +189,7 @@ fn limits(timeouts: Timeouts, retry: Option<&Retry>) -> String {
             RetryOn::Grpc(statuses) => statuses.iter().map(|status| status.label().to_owned()).collect(),
         };
         let on = if on.is_empty() { "no status, so never".to_owned() } else { on.join(", ") };
-        let limit =
-            retry.timeout.map(|limit| format!(", each within {}", seconds(limit))).unwrap_or_default();
+        let limit = retry.timeout.map(|limit| format!(", each within {}", seconds(limit))).unwrap_or_default();
         said.push(format!("retried {} on {on}{limit}", times(retry.limit)));
     }
     said.join("; ")
@@ -231,11 +222,7 @@ fn broken(accrual: &Accrual) -> String {
 }
 
 /// Objects for this call that have no effect, each with the reason.
-fn counts_for_nothing(
-    index: &OutboundIndex<'_>,
-    answer: &CallAnswer<'_>,
-    outbound: &Outbound<'_>,
-) -> Vec<String> {
+fn counts_for_nothing(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>, outbound: &Outbound<'_>) -> Vec<String> {
     let mut nothing: Vec<String> = outbound.unread.clone();
     for (kind, route) in &outbound.beside {
         let (namespace, name) = route.metadata.key();

@@ -54,8 +54,7 @@ fn of_edit(edit: &Edit) -> Option<(&'static str, Value)> {
         Edit::Merge(patch) => Some(("merge", patch.clone())),
         Edit::Strategic(patch) => Some(("strategic", patch.clone())),
         Edit::Metadata { field, changes, .. } => {
-            let changes: Map<String, Value> =
-                changes.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+            let changes: Map<String, Value> = changes.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
             Some(("merge", json!({"metadata": {*field: changes}})))
         }
         Edit::Env(_) => None,

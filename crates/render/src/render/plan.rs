@@ -61,8 +61,7 @@ pub fn markdown(report: &Report) -> String {
     }
     let today = |finding: &&Finding| finding.when != When::AfterUpgrade && finding.severity > Severity::Info;
     section(&mut text, "Repair before", (plan, target), roots().filter(today));
-    let gaps: Vec<_> =
-        coverage::deciding(report).into_iter().filter(|gap| is_of_an_upgrade(&gap.checks)).collect();
+    let gaps: Vec<_> = coverage::deciding(report).into_iter().filter(|gap| is_of_an_upgrade(&gap.checks)).collect();
     if !gaps.is_empty() {
         text.push_str("## Could not be rehearsed\n\n");
         for gap in gaps {
@@ -77,9 +76,7 @@ pub fn markdown(report: &Report) -> String {
         text.push('\n');
     }
     let Some(plan) = &rehearsal.plan else {
-        text.push_str(
-            "No plan: the target is not a later release, or the release data lacks the way to it.\n",
-        );
+        text.push_str("No plan: the target is not a later release, or the release data lacks the way to it.\n");
         return text;
     };
     for (number, phase) in (1..).zip(&plan.phases) {
@@ -140,9 +137,8 @@ fn resolutions(text: &mut String, findings: &[&Finding]) {
 /// A line for each finding that a phase resolves. Findings about the same objects state their difference,
 /// and no line is repeated.
 fn reminders(findings: &[&Finding]) -> Vec<String> {
-    let plain = |finding: &Finding| {
-        format!("**{}** of {}", finding.check, clean(&subject::brief(finding.subjects.iter())))
-    };
+    let plain =
+        |finding: &Finding| format!("**{}** of {}", finding.check, clean(&subject::brief(finding.subjects.iter())));
     let mut lines: Vec<String> = Vec::new();
     for finding in findings {
         let line = plain(finding);
@@ -189,8 +185,7 @@ fn section<'a>(
             finding.check,
             clean(&subject::brief(finding.subjects.iter())),
             clean(&finding.message),
-            plan.and_then(|plan| plan.step_of(finding))
-                .map_or_else(String::new, |step| format!(" (step {step})"))
+            plan.and_then(|plan| plan.step_of(finding)).map_or_else(String::new, |step| format!(" (step {step})"))
         );
         if plan.is_some_and(|plan| plan.answers(finding)) {
             text.push_str(

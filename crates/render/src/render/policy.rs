@@ -54,9 +54,7 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
         _ = writeln!(text, "{}{}", look.strong(&clean(&label(answer))), clean(&pods));
         match &answer.ports {
             None => text.push_str("  not injected, so no policy applies to it\n"),
-            Some(ports) if ports.is_empty() => {
-                text.push_str("  no port is known; name one: NAMESPACE/POD:PORT\n")
-            }
+            Some(ports) if ports.is_empty() => text.push_str("  no port is known; name one: NAMESPACE/POD:PORT\n"),
             Some(ports) => {
                 let by_age = evidence.index.controller.quirks.servers_by_age;
                 let unknown = unknown_accounts(evidence, ports, &own);
@@ -138,13 +136,7 @@ fn only_default<'p>(ports: &[&PortAnswer<'p>], own: &str) -> Option<String> {
 
 /// The ports of a workload: one line if all have the same default, else a table; and the ports that every workload has
 /// in one line.
-fn ports_of(
-    ports: &[PortAnswer<'_>],
-    own: &str,
-    by_age: bool,
-    unknown: &BTreeSet<String>,
-    look: Look,
-) -> String {
+fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, unknown: &BTreeSet<String>, look: Look) -> String {
     let of_proxy = |port: &&PortAnswer<'_>| {
         let by_default = matches!(port.inbound.taken_by, TakenBy::Default(_))
             && port.inbound.routes.iter().all(|route| route.route.is_none());
@@ -161,8 +153,7 @@ fn ports_of(
             }
         }
         None => {
-            let mut rows: Vec<[String; 5]> =
-                shown.iter().flat_map(|port| rows_of(port, own, look.verbose)).collect();
+            let mut rows: Vec<[String; 5]> = shown.iter().flat_map(|port| rows_of(port, own, look.verbose)).collect();
             rows.iter_mut().for_each(|row| row[3] = remarked(&row[3], unknown));
             text.push_str(&layout(rows, look.columns()));
         }
@@ -334,8 +325,7 @@ fn allowed_on(port: &PortAnswer<'_>, own: &str) -> String {
 
 /// The clients that a port allows, without the kubelet's probes.
 fn allowed(inbound: &Inbound<'_>, own: &str) -> String {
-    let of_routes =
-        inbound.routes.iter().filter(|route| route.route.is_some()).flat_map(|route| &route.authorizations);
+    let of_routes = inbound.routes.iter().filter(|route| route.route.is_some()).flat_map(|route| &route.authorizations);
     let by_port = !inbound.authorizations.is_empty();
     let mut clients: Vec<String> = Vec::new();
     for one in inbound.authorizations.iter().chain(of_routes) {
@@ -381,8 +371,7 @@ fn rows_of(port: &PortAnswer<'_>, own: &str, verbose: bool) -> Vec<[String; 5]> 
         rows.push((format!("clients with addresses in {}", port.skips_from), SKIPS.to_owned()));
     }
     rows.retain(|(_, by)| verbose || by != PROBES);
-    let by_route =
-        inbound.routes.iter().any(|route| route.route.is_some() && !route.authorizations.is_empty());
+    let by_route = inbound.routes.iter().any(|route| route.route.is_some() && !route.authorizations.is_empty());
     if inbound.authorizations.is_empty() && !by_route && port.skips_from.is_empty() {
         let by = match inbound.taken_by {
             TakenBy::Default(_) => DEFAULT.to_owned(),
@@ -408,8 +397,7 @@ fn layout(rows: Vec<[String; 5]>, columns: usize) -> String {
     let head = ["PORT", "SERVER", "PROTOCOL", "ALLOWED CLIENTS", "ALLOWED BY"].map(str::to_owned);
     let rows: Vec<[String; 5]> = std::iter::once(head).chain(rows).collect();
     let widest = |at: usize| rows.iter().map(|row| width(&row[at])).max().unwrap_or_default();
-    let longest_word =
-        |at: usize| rows.iter().flat_map(|row| row[at].split(' ')).map(width).max().unwrap_or_default();
+    let longest_word = |at: usize| rows.iter().flat_map(|row| row[at].split(' ')).map(width).max().unwrap_or_default();
     let mut widths = [0, 1, 2, 3, 4].map(widest);
     let fixed: usize = 2 + widths[..3].iter().map(|width| width + 2).sum::<usize>();
     let room = columns.saturating_sub(fixed + 2);
@@ -419,8 +407,7 @@ fn layout(rows: Vec<[String; 5]>, columns: usize) -> String {
     }
     let mut text = String::new();
     for row in &rows {
-        let clients: Vec<String> =
-            wrap(&row[3], widths[3]).iter().map(|line| line.replace(BOUND, " ")).collect();
+        let clients: Vec<String> = wrap(&row[3], widths[3]).iter().map(|line| line.replace(BOUND, " ")).collect();
         let by = wrap(&row[4], widths[4]);
         for at in 0..clients.len().max(by.len()) {
             let first = |column: usize| if at == 0 { row[column].as_str() } else { "" };
@@ -431,8 +418,7 @@ fn layout(rows: Vec<[String; 5]>, columns: usize) -> String {
                 clients.get(at).map_or("", String::as_str),
                 by.get(at).map_or("", String::as_str),
             ];
-            let padded: Vec<String> =
-                cells.iter().zip(widths).map(|(cell, width)| pad(cell, width)).collect();
+            let padded: Vec<String> = cells.iter().zip(widths).map(|(cell, width)| pad(cell, width)).collect();
             _ = writeln!(text, "  {}", padded.join("  ").trim_end());
         }
     }
@@ -458,9 +444,7 @@ fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
             }
             // The route has no policy of its own.
             [] => rows.push((format!("{on}: the same"), "the same".to_owned())),
-            each => {
-                rows.extend(each.iter().map(|one| (format!("{on}: {}", who(one, own)), by(one, inbound))))
-            }
+            each => rows.extend(each.iter().map(|one| (format!("{on}: {}", who(one, own)), by(one, inbound)))),
         }
     }
     if let Some(limit) = &inbound.rate_limit {
@@ -481,9 +465,7 @@ fn who(authorization: &Authorization<'_>, own: &str) -> String {
     let who = match &authorization.who {
         Who::Anybody => ALL.to_owned(),
         Who::Meshed => "meshed clients".to_owned(),
-        Who::Identities(matches) if matches.iter().any(|one| one.to_string() == "*") => {
-            "meshed clients".to_owned()
-        }
+        Who::Identities(matches) if matches.iter().any(|one| one.to_string() == "*") => "meshed clients".to_owned(),
         Who::Identities(matches) => {
             let short = |one: String| match one.strip_suffix(own).and_then(|rest| rest.split_once('.')) {
                 Some((account, namespace)) => format!("ServiceAccount {namespace}/{account}"),
@@ -513,17 +495,12 @@ fn by(authorization: &Authorization<'_>, inbound: &Inbound<'_>) -> String {
 
 fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: Look) -> String {
     let nothing = without_effect(evidence, answers);
-    let objects =
-        nothing.iter().map(|(kind, (namespace, name), why)| format!("{kind} {namespace}/{name}: {why}"));
+    let objects = nothing.iter().map(|(kind, (namespace, name), why)| format!("{kind} {namespace}/{name}: {why}"));
     let later = evidence.index.void_later().map(|kind| {
-        format!(
-            "every {kind} of the cluster, once the policy controller restarts: it cannot read one of them"
-        )
+        format!("every {kind} of the cluster, once the policy controller restarts: it cannot read one of them")
     });
     let now = evidence.index.void().iter().map(|kind| {
-        format!(
-            "every {kind} of the cluster: this release reads none of them while one of them is unreadable"
-        )
+        format!("every {kind} of the cluster: this release reads none of them while one of them is unreadable")
     });
     let lines: Vec<String> = objects.chain(later).chain(now).collect();
     let mut text = String::new();

@@ -80,10 +80,7 @@ pub fn proof(compared: &Comparison) -> Vec<String> {
         lines.extend(shown(&compared.unknown).map(|pair| format!("unknown: {pair}")));
     }
     if compared.left > 0 {
-        lines.push(format!(
-            "not compared: {} beyond the limit",
-            count(compared.left, "connection", "connections")
-        ));
+        lines.push(format!("not compared: {} beyond the limit", count(compared.left, "connection", "connections")));
     }
     if !compared.opened.is_empty() {
         let opened = count(compared.opened.len(), "connection", "connections");
@@ -91,15 +88,9 @@ pub fn proof(compared: &Comparison) -> Vec<String> {
         lines.extend(shown(&compared.opened).map(|pair| format!("allowed with these manifests: {pair}")));
     }
     lines.extend(compared.denied.iter().map(|pair| format!("denied with these manifests: {pair}")));
-    lines.extend(
-        compared.problems.iter().map(|problem| format!("new problem with these manifests: {problem}")),
-    );
-    lines.extend(
-        shown(&compared.absent).map(|one| format!("not compared: {one} has no pod now, and may be a client")),
-    );
-    lines.extend(
-        compared.unread.iter().map(|what| format!("not compared: other clients than pods, without {what}")),
-    );
+    lines.extend(compared.problems.iter().map(|problem| format!("new problem with these manifests: {problem}")));
+    lines.extend(shown(&compared.absent).map(|one| format!("not compared: {one} has no pod now, and may be a client")));
+    lines.extend(compared.unread.iter().map(|what| format!("not compared: other clients than pods, without {what}")));
     lines
 }
 

@@ -132,7 +132,7 @@ fn causes(text: &mut String, walk: &Walk, look: Look) {
     if !checks.is_empty() {
         let checks = checks.into_iter().collect::<Vec<_>>().join(",");
         let command = meshdoctor().words("check").option("--only", checks);
-        labelled(text, "repair", "see the report on it", look);
+        labelled(text, "repair", "its report has the steps", look);
         _ = writeln!(text, "{}{}", " ".repeat(PASTED), look.command(&clean(&command.to_string())));
     }
 }
@@ -174,8 +174,7 @@ pub(super) fn quoted(evidence: &Evidence) -> String {
 fn labelled(text: &mut String, label: &str, said: &str, look: Look) {
     let indent = PASTED - 2;
     let label = pad(label, 10);
-    for (at, line) in wrap(&clean(said), look.prose().saturating_sub(indent + 10).max(20)).iter().enumerate()
-    {
+    for (at, line) in wrap(&clean(said), look.prose().saturating_sub(indent + 10).max(20)).iter().enumerate() {
         let head = if at == 0 { label.as_str() } else { "          " };
         _ = writeln!(text, "{}{head}{line}", " ".repeat(indent));
     }
@@ -223,16 +222,15 @@ pub(super) fn result(walk: &Walk) -> String {
         Outcome::NotJudged => {
             let those = || walk.steps.iter().filter(|step| step.outcome == Outcome::NotJudged);
             let names = |may_fail: bool| {
-                let names =
-                    those().filter(|step| step.fix.is_some() == may_fail).map(|step| step.part.name());
+                let names = those().filter(|step| step.fix.is_some() == may_fail).map(|step| step.part.name());
                 let mut names: Vec<&str> = names.collect();
                 names.dedup();
                 names.join(", ")
             };
             match (names(true), names(false)) {
                 (fail, unknown) if fail.is_empty() => format!("no failure found; not certain: {unknown}"),
-                (fail, unknown) if unknown.is_empty() => format!("the call may fail: see {fail}"),
-                (fail, unknown) => format!("the call may fail: see {fail}; not certain: {unknown}"),
+                (fail, unknown) if unknown.is_empty() => format!("the call may fail at: {fail}"),
+                (fail, unknown) => format!("the call may fail at: {fail}; not certain: {unknown}"),
             }
         }
     }
@@ -242,18 +240,15 @@ pub(super) fn result(walk: &Walk) -> String {
 fn unknown_end(walk: &Walk) -> Option<&'static str> {
     let last = walk.steps.last().filter(|_| walk.outcome() == Outcome::NotJudged)?;
     // Steps about an object that was found show it as evidence.
-    let is_lost =
-        last.lacks.as_ref().is_some_and(|lack| lack.without == Outcome::Stops) && last.evidence.is_empty();
+    let is_lost = last.lacks.as_ref().is_some_and(|lack| lack.without == Outcome::Stops) && last.evidence.is_empty();
     (is_lost && matches!(last.part, Part::Client | Part::Destination)).then(|| last.part.name())
 }
 
 /// Reachability as text: a row for each client, a column for each port of a Service. Names that are too wide
 /// are replaced by a number, with a legend; every failed connection is explained below.
 pub fn matrix(rows: &[(String, Vec<Walk>)], look: Look) -> String {
-    let called: Vec<&str> = rows
-        .first()
-        .map(|(_, walks)| walks.iter().map(|walk| walk.to.as_str()).collect())
-        .unwrap_or_default();
+    let called: Vec<&str> =
+        rows.first().map(|(_, walks)| walks.iter().map(|walk| walk.to.as_str()).collect()).unwrap_or_default();
     let namespace = called.first().and_then(|to| to.split_once('/')).map_or("", |(namespace, _)| namespace);
     let local = |end: &str| {
         let name = end.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/'));
@@ -276,15 +271,15 @@ pub fn matrix(rows: &[(String, Vec<Walk>)], look: Look) -> String {
         }
     }
     let walks = || rows.iter().flat_map(|(_, walks)| walks);
-    let of = |outcome: Outcome| walks().any(|walk| walk.outcome() == outcome);
+    let shown: BTreeSet<String> = walks().map(short_cell).collect();
     let legend = [
-        (Outcome::Passes, "yes: succeeds, as far as the cluster's objects show"),
-        (Outcome::NotJudged, "yes?: no step is known to fail"),
-        (Outcome::Partly, "partly: some of the calls fail, by endpoint or backend"),
-        (Outcome::Stops, "no: fails"),
+        ("yes", "yes: succeeds, as far as the cluster's objects show"),
+        ("yes?", "yes?: no step is known to fail"),
+        ("?", "?: may fail; reach with both names shows why"),
+        ("partly", "partly: some of the calls fail, by endpoint or backend"),
+        ("no", "no: fails"),
     ];
-    let legend: Vec<&str> =
-        legend.iter().filter(|(outcome, _)| of(*outcome)).map(|(_, words)| *words).collect();
+    let legend: Vec<&str> = legend.iter().filter(|(cell, _)| shown.contains(*cell)).map(|(_, words)| *words).collect();
     text.push('\n');
     for line in wrap(&legend.join("; "), look.prose()) {
         _ = writeln!(text, "{line}");
@@ -355,12 +350,7 @@ impl Grid<'_> {
 const REASONS: usize = 12;
 
 /// The reasons why connections fail, each with its connections.
-fn failures<'w>(
-    walks: impl Iterator<Item = &'w Walk>,
-    local: &dyn Fn(&str) -> String,
-    look: Look,
-    text: &mut String,
-) {
+fn failures<'w>(walks: impl Iterator<Item = &'w Walk>, local: &dyn Fn(&str) -> String, look: Look, text: &mut String) {
     let mut reasons: BTreeMap<(&str, &str, &str), Vec<String>> = BTreeMap::new();
     for walk in walks.filter(|walk| walk.outcome() >= Outcome::Partly) {
         let worst = walk.steps.iter().find(|step| step.outcome == walk.outcome());
@@ -388,9 +378,15 @@ fn cell(walk: &Walk) -> String {
     }
 }
 
+/// Whether a step of a walk without a result is known to fail at times.
+fn may_fail(walk: &Walk) -> bool {
+    walk.steps.iter().any(|step| step.outcome == Outcome::NotJudged && step.fix.is_some())
+}
+
 fn short_cell(walk: &Walk) -> String {
     match walk.outcome() {
         Outcome::Passes => "yes",
+        Outcome::NotJudged if may_fail(walk) => "?",
         Outcome::NotJudged => "yes?",
         Outcome::Partly => "partly",
         Outcome::Stops => "no",

@@ -77,8 +77,7 @@ pub(super) fn rollback_until(plan: &Plan) -> Option<usize> {
 /// `UPGRADE to 2.20 (edge-26.6.3): NOT READY`, the findings of today and those of the upgrade as counts, the plan and
 /// the rollback.
 pub(super) fn lines(report: &Report, rehearsal: &Rehearsal, look: Look) -> Vec<String> {
-    let by_then =
-        by_then(report).map(|version| format!(", on Kubernetes {version} by then")).unwrap_or_default();
+    let by_then = by_then(report).map(|version| format!(", on Kubernetes {version} by then")).unwrap_or_default();
     let verdict = match is_downgrade(report, rehearsal) {
         true => look.bad(verdict(report, rehearsal)),
         false => Readiness::from_report(report).painted(look),
@@ -120,8 +119,7 @@ fn unsupported(report: &Report, rehearsal: &Rehearsal) -> String {
 /// Whether every known component of the control plane is newer than the target.
 fn is_downgrade(report: &Report, rehearsal: &Rehearsal) -> bool {
     let versions = || report.subject.control_plane.values();
-    let is_newer =
-        |version: &String| version.parse::<LinkerdVersion>().is_ok_and(|version| version > rehearsal.to);
+    let is_newer = |version: &String| version.parse::<LinkerdVersion>().is_ok_and(|version| version > rehearsal.to);
     versions().next().is_some() && versions().all(is_newer)
 }
 
@@ -163,11 +161,7 @@ fn pulled(plan: &Plan) -> Option<String> {
     let from: Vec<&str> = registries.into_iter().collect();
     (!images.is_empty()).then(|| {
         let number = images.len();
-        format!(
-            "images: {number} to pull from {}, not tested; phase {} tests them",
-            from.join(", "),
-            before + 1
-        )
+        format!("images: {number} to pull from {}, not tested; phase {} tests them", from.join(", "), before + 1)
     })
 }
 

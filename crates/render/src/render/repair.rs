@@ -58,8 +58,7 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     let risks = if extent == Extent::Short { risks(report, &order) } else { BTreeSet::new() };
     let brief = if extent == Extent::Short { brief(plan, report, &order) } else { BTreeMap::new() };
     let of_risks = (1..).zip(&plan.steps).filter(|(_, step)| step.repairs.is_subset(&risks));
-    let hidden: BTreeSet<usize> =
-        of_risks.map(|(number, _)| number).chain(brief.values().flatten().copied()).collect();
+    let hidden: BTreeSet<usize> = of_risks.map(|(number, _)| number).chain(brief.values().flatten().copied()).collect();
     let printer = PlanPrinter {
         report,
         extent,
@@ -120,10 +119,7 @@ fn contents(report: &Report, look: Look) -> Vec<String> {
         }
     }
     let words = checks.join(", ");
-    wrapped_to(&words, look.prose() - 2, CONTENTS, "")
-        .iter()
-        .map(|line| format!("  {}", look.faint(line)))
-        .collect()
+    wrapped_to(&words, look.prose() - 2, CONTENTS, "").iter().map(|line| format!("  {}", look.faint(line))).collect()
 }
 
 /// `1 ERROR, 3 WARNINGS: repair plan, in this order`.
@@ -148,17 +144,13 @@ fn risks(report: &Report, order: &Order) -> BTreeSet<usize> {
         let finding = &report.findings[at];
         let is_conditional = || checks::find(finding.check).is_some_and(|one| one.card().front.conditional);
         let is_alone = |step: &usize| plan.steps[step - 1].repairs.len() == 1;
-        let has_followers = || {
-            plan.findings
-                .values()
-                .any(|other| other.after.iter().any(|(number, _)| *number == planned.number))
-        };
+        let has_followers =
+            || plan.findings.values().any(|other| other.after.iter().any(|(number, _)| *number == planned.number));
         let has_come_true = || {
             let ties = finding.all_ties();
             let mut errors = plan.findings.keys().map(|&other| &report.findings[other]);
-            errors.any(|other| {
-                other.severity == Severity::Error && other.all_ties().iter().any(|tie| ties.contains(tie))
-            })
+            errors
+                .any(|other| other.severity == Severity::Error && other.all_ties().iter().any(|tie| ties.contains(tie)))
         };
         let own = order.steps.get(&planned.number);
         finding.severity == Severity::Warning
@@ -232,8 +224,7 @@ pub fn elsewhere(step: &Step, number: usize, rounds: &[NodeRound<'_>], most: usi
 
 /// `1 issuer-expired, 2 injector-unavailable`
 pub fn after_in_words(planned: &PlannedFinding) -> String {
-    let words: Vec<String> =
-        planned.after.iter().map(|(number, check)| format!("{number} {check}")).collect();
+    let words: Vec<String> = planned.after.iter().map(|(number, check)| format!("{number} {check}")).collect();
     words.join(", ")
 }
 

@@ -11,8 +11,7 @@ use super::look::Look;
 use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, wrap};
 use crate::checks::cli_installation;
 use crate::checks::rotation::{
-    AnchorRole, Condition, ConditionStatus, Phase, PlannedStage, Progress, Rotation, RotationSubject, Stage,
-    Workload,
+    AnchorRole, Condition, ConditionStatus, Phase, PlannedStage, Progress, Rotation, RotationSubject, Stage, Workload,
 };
 use crate::command::{Command, meshdoctor, own};
 use crate::finding::{Applies, Finding, Remedy, Restarts, Step};
@@ -55,11 +54,9 @@ fn installations(text: &mut String, steps: &str, answer: &RotationAnswer, look: 
     let commands = remedies.flat_map(|remedy| &remedy.steps).filter_map(|step| step.command.as_ref());
     let needed: BTreeSet<&str> = commands.filter_map(Command::required_cli).collect();
     let is_installed = |release: &str| answer.cli.as_ref().is_some_and(|cli| cli.as_str() == release);
-    let printed = needed
-        .into_iter()
-        .filter(|release| !is_installed(release) && steps.contains(&format!("grep -Fx {release}")));
-    let lines: Vec<String> =
-        printed.filter_map(cli_installation).flat_map(|command| command.rendered()).collect();
+    let printed =
+        needed.into_iter().filter(|release| !is_installed(release) && steps.contains(&format!("grep -Fx {release}")));
+    let lines: Vec<String> = printed.filter_map(cli_installation).flat_map(|command| command.rendered()).collect();
     for (at, line) in lines.iter().enumerate() {
         let label = if at == 0 { look.strong(&pad("cli", LABELS)) } else { " ".repeat(LABELS) };
         let gap = if at == 0 { "\n" } else { "" };
@@ -81,8 +78,7 @@ fn all_steps(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> Strin
         let label = if is_idle { "first" } else { "next" };
         stage(&mut text, label, next, look, !is_idle || look.verbose);
     }
-    let of_asked =
-        rotation.plan.iter().find(|planned| Some(planned.stage) == asked && !planned.conditions.is_empty());
+    let of_asked = rotation.plan.iter().find(|planned| Some(planned.stage) == asked && !planned.conditions.is_empty());
     let is_next = |planned: &PlannedStage| rotation.next().is_some_and(|next| next.stage == planned.stage);
     if let Some(planned) = of_asked.filter(|planned| !is_next(planned))
         && rotation.phase != Phase::Broken
@@ -196,9 +192,7 @@ fn issuer(text: &mut String, rotation: &Rotation, now: Timestamp, look: Look) {
 /// The state of a workload that the phase is about; `None` if nothing is left to do for it.
 fn left(phase: Phase, workload: &Workload) -> Option<&'static str> {
     let (state, no, unknown) = match phase {
-        Phase::AnchorAdded => {
-            (workload.trusts, "does not trust the new anchor", "not known to trust the new anchor")
-        }
+        Phase::AnchorAdded => (workload.trusts, "does not trust the new anchor", "not known to trust the new anchor"),
         Phase::IssuerReplaced => (
             workload.renewed,
             "may have a certificate of the old issuer",
@@ -217,11 +211,8 @@ fn left(phase: Phase, workload: &Workload) -> Option<&'static str> {
 }
 
 fn workloads(text: &mut String, rotation: &Rotation, look: Look) {
-    let open: Vec<(&Workload, &str)> = rotation
-        .workloads
-        .iter()
-        .filter_map(|workload| Some((workload, left(rotation.phase, workload)?)))
-        .collect();
+    let open: Vec<(&Workload, &str)> =
+        rotation.workloads.iter().filter_map(|workload| Some((workload, left(rotation.phase, workload)?))).collect();
     let most = if look.verbose { usize::MAX } else { LISTED };
     for (at, (workload, state)) in open.iter().take(most).enumerate() {
         let label = if at == 0 { "open" } else { "" };
@@ -250,15 +241,12 @@ fn broken(text: &mut String, answer: &RotationAnswer, look: Look) {
         numbered_steps(text, (1..).zip(repair(&plan, false)), LABELS, look);
     } else {
         text.push('\n');
-        section(
-            text,
-            "plan A",
-            "Calls between your applications still work: keep them working. Restart nothing else",
-            look,
-        );
+        let question = "Do calls between your applications still work?  Yes: plan A.  No: plan B";
+        section(text, "choose", question, look);
+        section(text, "plan A", "If calls still work: this keeps them working. Restart nothing else", look);
         steps(text, kept, LABELS, look);
         text.push('\n');
-        section(text, "plan B", "Calls fail already: repair them", look);
+        section(text, "plan B", "If calls fail already: this repairs them", look);
         numbered_steps(text, (1..).zip(repair(&plan, true)), LABELS, look);
     }
     // The others come later, and the first repair may cure them.
@@ -365,9 +353,7 @@ fn plan(text: &mut String, rotation: &Rotation, look: Look) {
         let word = planned.progress.name();
         let label = if at == 0 { "plan" } else { "" };
         let steps = match planned.progress {
-            Progress::Later if !planned.remedy.steps.is_empty() => {
-                count(planned.remedy.steps.len(), "step", "steps")
-            }
+            Progress::Later if !planned.remedy.steps.is_empty() => count(planned.remedy.steps.len(), "step", "steps"),
             _ => String::new(),
         };
         let title = pad(planned.stage.title(), titles);
@@ -386,32 +372,19 @@ fn plan(text: &mut String, rotation: &Rotation, look: Look) {
 fn others(text: &mut String, findings: &[Finding], look: Look) {
     for (at, finding) in findings.iter().enumerate() {
         let label = if at == 0 { "also" } else { "" };
-        section(
-            text,
-            label,
-            &format!("{}  {}: {}", finding.severity.label(), finding.check, finding.message),
-            look,
-        );
+        section(text, label, &format!("{}  {}: {}", finding.severity.label(), finding.check, finding.message), look);
     }
     let mut ids: Vec<&str> = findings.iter().map(|finding| finding.check).collect();
     ids.sort_unstable();
     ids.dedup();
-    section(
-        text,
-        "",
-        &format!("evidence and repair: {}", meshdoctor().words("check --only").arg(ids.join(","))),
-        look,
-    );
+    section(text, "", &format!("evidence and repair: {}", meshdoctor().words("check --only").arg(ids.join(","))), look);
 }
 
 fn result(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> String {
     let rotation = &answer.rotation;
-    let what =
-        asked.or(rotation.next().map(|next| next.stage)).map_or("any step of a rotation", Stage::title);
+    let what = asked.or(rotation.next().map(|next| next.stage)).map_or("any step of a rotation", Stage::title);
     let first = match answer.broken.first() {
-        Some(_) if !rotation.kept.steps.is_empty() => {
-            ". Do calls between your applications still work?".to_owned()
-        }
+        Some(_) if !rotation.kept.steps.is_empty() => ". Do calls between your applications still work?".to_owned(),
         Some(first) => format!(". Repair {} first", first.check),
         None => String::new(),
     };

@@ -124,9 +124,7 @@ fn listed(words: &BTreeSet<&str>, between: &str) -> String {
 }
 
 /// Evidence that is missing for one reason; its checks and parts together.
-fn not_checked(
-    ((request, why, close), (checks, parts)): (&Reason<'_>, &(BTreeSet<&str>, BTreeSet<&str>)),
-) -> String {
+fn not_checked(((request, why, close), (checks, parts)): (&Reason<'_>, &(BTreeSet<&str>, BTreeSet<&str>))) -> String {
     let parts = if parts.is_empty() { String::new() } else { format!(" ({})", listed(parts, ", ")) };
     clean(&format!("{} {request}{parts}: {why} [{close}]", listed(checks, ","))).into_owned()
 }
@@ -138,11 +136,7 @@ fn lacking(lists: &Gaps<'_>) -> String {
     let (named, more) = kinds.split_at(kinds.len().min(NAMED));
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     let collect = meshdoctor().words("collect --output bundle.tar.gz");
-    format!(
-        "{} checks lack {}{more}: collect them, for example with {collect}",
-        checks.len(),
-        named.join(", ")
-    )
+    format!("{} checks lack {}{more}: collect them, for example with {collect}", checks.len(), named.join(", "))
 }
 
 fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, String>) -> String {
@@ -157,8 +151,7 @@ fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, String>) -> String {
         _ = write!(line, " [{note}]");
     }
     for (word, prints) in [("after", &finding.after), ("because of", &finding.caused_by)] {
-        let others: BTreeSet<&str> =
-            prints.iter().filter_map(|print| checks.get(print).map(String::as_str)).collect();
+        let others: BTreeSet<&str> = prints.iter().filter_map(|print| checks.get(print).map(String::as_str)).collect();
         if !others.is_empty() {
             let others: Vec<&str> = others.into_iter().collect();
             _ = write!(line, " [{word} {}]", others.join(", "));

@@ -13,8 +13,7 @@ pub(super) fn in_plan<'t>(plan: &RepairPlan, number: usize, text: &'t str) -> Co
     let of_same = |one: &PlanStep, other: &PlanStep| !one.repairs.is_disjoint(&other.repairs);
     let replaced = |number| replaced(&plan.steps[..number], |step| step.step.applies, of_same);
     let text = instead(replaced(number), text);
-    let others: Vec<usize> =
-        (number + 1..=plan.steps.len()).filter(|other| replaced(*other) == Some(number)).collect();
+    let others: Vec<usize> = (number + 1..=plan.steps.len()).filter(|other| replaced(*other) == Some(number)).collect();
     match others.as_slice() {
         [] => text,
         [next] if *next == number + 1 => text,
@@ -40,11 +39,7 @@ pub(super) fn alternatives_to_first(plan: &RepairPlan) -> Vec<usize> {
 
 /// The number of the step that the last one replaces, if that is an alternative: the last one before it of the same
 /// repair that is not an alternative itself.
-fn replaced<S>(
-    steps: &[S],
-    applies: impl Fn(&S) -> Applies,
-    of_same: impl Fn(&S, &S) -> bool,
-) -> Option<usize> {
+fn replaced<S>(steps: &[S], applies: impl Fn(&S) -> Applies, of_same: impl Fn(&S, &S) -> bool) -> Option<usize> {
     let (step, earlier) = steps.split_last().filter(|(step, _)| applies(step) == Applies::Instead)?;
     let at = earlier.iter().rposition(|one| applies(one) != Applies::Instead && of_same(one, step))?;
     Some(at + 1)
@@ -90,9 +85,7 @@ pub(super) fn are_commands<T: AsRef<str>>(lines: &[T]) -> bool {
         line.starts_with(|c: char| c.is_ascii_lowercase())
             && !line.ends_with(['\\', '{', '|', '('])
             && !line.contains("<<")
-            && !["if ", "for ", "while ", "do ", "done", "then", "fi", "else"]
-                .iter()
-                .any(|word| line.starts_with(word))
+            && !["if ", "for ", "while ", "do ", "done", "then", "fi", "else"].iter().any(|word| line.starts_with(word))
     };
     lines.iter().all(|line| is_command(line.as_ref()))
 }

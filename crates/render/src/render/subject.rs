@@ -36,8 +36,7 @@ pub fn naming(subjects: &[Subject], most: usize, look: Look) -> String {
             Subject::Thing { thing } => _ = things.insert(clean(thing).into_owned()),
         }
     }
-    let mut parts: Vec<String> =
-        kinds.iter().map(|(kind, names)| objects(kind, names, look.most(most))).collect();
+    let mut parts: Vec<String> = kinds.iter().map(|(kind, names)| objects(kind, names, look.most(most))).collect();
     if !nodes.is_empty() {
         parts.push(nodes_in_words(&nodes, look.most(most)));
     }
@@ -89,11 +88,7 @@ pub fn groups(subjects: &[Subject]) -> Vec<SubjectGroup> {
 }
 
 fn object_name(namespace: &str, name: &str) -> String {
-    if namespace.is_empty() {
-        clean(name).into_owned()
-    } else {
-        format!("{}/{}", clean(namespace), clean(name))
-    }
+    if namespace.is_empty() { clean(name).into_owned() } else { format!("{}/{}", clean(namespace), clean(name)) }
 }
 
 fn pods_of(kind: &str, pods: &[String], look: Look) -> String {
@@ -249,12 +244,7 @@ mod tests {
         ];
         assert_eq!(
             look_at(&subjects),
-            [
-                ": API server",
-                "2 Deployments in shop: web, api (2 pods)",
-                ": Namespace shop",
-                "2 nodes: n1, n2"
-            ]
+            [": API server", "2 Deployments in shop: web, api (2 pods)", ": Namespace shop", "2 nodes: n1, n2"]
         );
         assert_eq!(look_at(&[workload("web", &["web-1"])]), [": Deployment shop/web (pod web-1)"]);
     }

@@ -8,8 +8,7 @@ use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width
 use crate::command::own;
 use crate::finding::{Finding, Severity};
 use crate::inspect::sync::{
-    Agreement, AppliedPolicy, BalancedService, Certificate, MixedBuild, ProxyState, ProxySync, Since, Sync,
-    SyncRow,
+    Agreement, AppliedPolicy, BalancedService, Certificate, MixedBuild, ProxyState, ProxySync, Since, Sync, SyncRow,
 };
 use crate::model::control_clients::{ClientState, ControlClient};
 
@@ -95,29 +94,21 @@ fn result(sync: &Sync<'_>) -> String {
     let of = |state: ProxySync| sync.rows.iter().filter(|row| row.state(sync) == state).count();
     let states = [ProxySync::OutOfSync, ProxySync::NotRead, ProxySync::Unknown, ProxySync::InSync];
     let counts = states.into_iter().filter(|state| of(*state) > 0);
-    let mut parts: Vec<String> =
-        counts.map(|state| format!("{} {}", of(state), state_label(state))).collect();
+    let mut parts: Vec<String> = counts.map(|state| format!("{} {}", of(state), state_label(state))).collect();
     let others = sync.other_problems().filter(|one| one.severity > Severity::Info).count();
     if others > 0 {
         parts.push(count(others, "other problem", "other problems"));
     }
-    if parts.is_empty() {
-        "result  nothing was read".to_owned()
-    } else {
-        format!("result  {}", parts.join(", "))
-    }
+    if parts.is_empty() { "result  nothing was read".to_owned() } else { format!("result  {}", parts.join(", ")) }
 }
 
 /// The table: one line for each pod, or two if the terminal is too narrow.
 fn layout(rows: &[[String; HEADS.len()]], sync: &Sync<'_>, look: Look) -> String {
-    let widest = |at: usize| {
-        rows.iter().map(|row| width(&row[at])).chain([width(HEADS[at])]).max().unwrap_or_default()
-    };
+    let widest = |at: usize| rows.iter().map(|row| width(&row[at])).chain([width(HEADS[at])]).max().unwrap_or_default();
     let widths: Vec<usize> = (0..HEADS.len()).map(widest).collect();
     let is_wide = widths.iter().sum::<usize>() + 2 * (HEADS.len() - 1) <= look.columns();
-    let fitting = (1..=FIRST)
-        .rev()
-        .find(|shown| widths[..*shown].iter().sum::<usize>() + 2 * (shown - 1) <= look.columns());
+    let fitting =
+        (1..=FIRST).rev().find(|shown| widths[..*shown].iter().sum::<usize>() + 2 * (shown - 1) <= look.columns());
     // Without any metrics, the other columns are all alike.
     let shown = match is_unread(sync) {
         true => OF_OBJECTS,
@@ -179,20 +170,7 @@ fn cells(row: &SyncRow<'_>, sync: &Sync<'_>) -> [String; HEADS.len()] {
     };
     let problems = if problems.is_empty() { none.to_owned() } else { problems };
     let [up, certificate, destination, policy, identity, endpoints, policies, since] = read;
-    [
-        pod,
-        state,
-        version,
-        up,
-        certificate,
-        destination,
-        policy,
-        identity,
-        endpoints,
-        policies,
-        since,
-        problems,
-    ]
+    [pod, state, version, up, certificate, destination, policy, identity, endpoints, policies, since, problems]
 }
 
 /// The checks with a problem of a row.
@@ -223,8 +201,7 @@ fn left_out(sync: &Sync<'_>, look: Look) -> String {
 
 /// Versions of proxies that contradict their image.
 fn mixed(build: &MixedBuild) -> String {
-    let versions =
-        build.versions.iter().map(|(version, pods)| format!("{version} ({})", some_of(pods, NAMED)));
+    let versions = build.versions.iter().map(|(version, pods)| format!("{version} ({})", some_of(pods, NAMED)));
     let versions: Vec<String> = versions.collect();
     let image = clean(&build.image);
     if let [version] = versions.as_slice() {
@@ -244,12 +221,9 @@ fn unread(sync: &Sync<'_>) -> Vec<String> {
     }
     if is_without_metrics(sync) {
         let collect = own("collect --proxies --output bundle.tar.gz");
-        return vec![format!(
-            "Nothing to compare: no metrics of proxies were read. Collect them with {collect}"
-        )];
+        return vec![format!("Nothing to compare: no metrics of proxies were read. Collect them with {collect}")];
     }
-    let said =
-        |(reason, pods): (&str, Vec<String>)| format!("{NOT_READ}: {}: {reason}", some_of(&pods, NAMED));
+    let said = |(reason, pods): (&str, Vec<String>)| format!("{NOT_READ}: {}: {reason}", some_of(&pods, NAMED));
     reasons.into_iter().map(said).collect()
 }
 

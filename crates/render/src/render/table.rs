@@ -123,8 +123,7 @@ impl Findings<'_> {
             // Infos are short, so they are grouped.
             if finding.severity == Severity::Info && explained.is_empty() && !look.verbose {
                 infos.push(finding);
-            } else if matches!(finding.standing, Standing::InBaseline | Standing::Waived(_)) && !look.verbose
-            {
+            } else if matches!(finding.standing, Standing::InBaseline | Standing::Waived(_)) && !look.verbose {
                 set_aside.extend(self.printer.set_aside(finding));
             } else if planned.is_none() && !look.verbose && finding.when == When::AfterUpgrade {
                 let printer = self.printer.of_upgrade();
@@ -160,8 +159,7 @@ impl Findings<'_> {
     fn name_versions(&self) -> bool {
         let planned: BTreeSet<&str> =
             self.report.repair.findings.keys().map(|&at| self.report.findings[at].check).collect();
-        let is_about_versions =
-            |check: &CheckOutcome| check.category == "versions" && planned.contains(check.id);
+        let is_about_versions = |check: &CheckOutcome| check.category == "versions" && planned.contains(check.id);
         !self.look.verbose && self.report.checks.iter().any(is_about_versions)
     }
 }
@@ -175,9 +173,8 @@ fn ended(mut blocks: Vec<Vec<String>>, report: &Report, look: Look) -> String {
         true => coverage::lines(report, look),
         false => unchecked::lines(report, look),
     };
-    let mut end = infos_in_brief(report, look);
-    let more = more(report, &unchecked, !end.is_empty(), look);
-    end.extend(unchecked);
+    let more = more(report, &unchecked, look);
+    let mut end = unchecked;
     for error in &report.errors {
         end.extend(footer("trouble", &clean(error), look));
     }
@@ -194,24 +191,10 @@ fn ended(mut blocks: Vec<Vec<String>>, report: &Report, look: Look) -> String {
     blocks.join("\n")
 }
 
-/// The checks of infos that are not printed, because a repair comes first.
-fn infos_in_brief(report: &Report, look: Look) -> Vec<String> {
+/// Whether infos are not printed, because a repair comes first.
+fn hides_infos(report: &Report, look: Look) -> bool {
     let is_printed = look.verbose || report.rehearsal.is_some() || report.repair.findings.is_empty();
-    if is_printed || report.change.is_some() {
-        return Vec::new();
-    }
-    let infos = report.findings.iter().filter(|finding| {
-        finding.severity == Severity::Info
-            && finding.caused_by.is_empty()
-            && !matches!(finding.standing, Standing::InBaseline | Standing::Waived(_))
-    });
-    let checks: BTreeSet<String> = infos.map(explained_as).collect();
-    match checks.is_empty() {
-        true => Vec::new(),
-        false => {
-            footer("infos", &format!("{} (-v)", checks.into_iter().collect::<Vec<_>>().join(", ")), look)
-        }
-    }
+    !is_printed && report.change.is_none() && report.verdict.roots.info > 0
 }
 
 /// The number of rows of the terminal from the first step of the plan to the end, blank lines included.
@@ -225,31 +208,27 @@ fn rows_after_first_step(blocks: &[Vec<String>], look: Look) -> usize {
 }
 
 /// Commands and flags for further information.
-fn more(report: &Report, unchecked: &[String], names_infos: bool, look: Look) -> Vec<String> {
+fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
     // Problems of waivers have no card.
     let first = first.filter(|first| crate::checks::find(first.check).is_some());
     let command = first.map(explain);
     let has_more = !unchecked.is_empty() && !look.coverage;
     let is_named = unchecked.iter().any(|line| line.contains("--coverage"));
+    let names_infos = hides_infos(report, look);
+    let names_coverage = || result_lines(report, look).iter().any(|line| line.contains("--coverage"));
     let flags = match (has_more, &command) {
         (true, _) if look.verbose && !is_named => Some("--coverage adds what was not checked"),
         _ if look.verbose => None,
-        // The rows of infos and of the result name both.
-        (true, Some(_))
-            if names_infos && result_lines(report, look).iter().any(|line| line.contains("--coverage")) =>
-        {
-            None
-        }
-        (true, Some(_)) if !is_named => {
-            Some("-v adds infos and all evidence, --coverage what was not checked")
-        }
+        // The row of the result names both.
+        (true, Some(_)) if names_infos && names_coverage() => None,
+        (false, Some(_)) if names_infos => None,
+        (true, Some(_)) if !is_named => Some("-v adds infos and all evidence, --coverage what was not checked"),
         (true, None) => Some("--coverage lists the reasons, and what each check needs"),
         (_, Some(_)) => Some("-v adds infos and all evidence"),
         (false, None) => None,
     };
-    let has_steps =
-        |finding: &Finding| finding.severity == Severity::Info && !finding.remedy.steps.is_empty();
+    let has_steps = |finding: &Finding| finding.severity == Severity::Info && !finding.remedy.steps.is_empty();
     let infos = (command.is_none() && !look.verbose && report.findings.iter().any(has_steps))
         .then(|| "-v adds the steps of infos".to_owned());
     let is_accepted = report.verdict.crashed == 0
@@ -260,8 +239,14 @@ fn more(report: &Report, unchecked: &[String], names_infos: bool, look: Look) ->
     let only_warns = report.verdict.status == exit::FINE && report.verdict.gate == "error";
     let warns = only_warns && report.origin.kind == "manifests" && report.verdict.roots.warning > 0;
     let fail = warns.then(|| "--fail-on warning fails the run".to_owned());
-    let entries =
-        command.iter().cloned().chain(flags.map(str::to_owned)).chain(infos).chain(accept).chain(fail);
+    let is_file = report.origin.kind == "manifests" && !report.origin.name.starts_with('-');
+    let is_edited = is_file && !report.repair.steps.is_empty();
+    let edits = is_edited.then(|| {
+        let path = report.origin.name.split(", ").next().unwrap_or_default();
+        let fix = Command::from(meshdoctor().words("fix").option("--manifests", Arg::path(path)));
+        format!("{fix} shows the edits as a diff")
+    });
+    let entries = command.iter().cloned().chain(flags.map(str::to_owned)).chain(infos).chain(accept).chain(fail).chain(edits);
     let mut lines: Vec<String> = Vec::new();
     for entry in entries {
         match lines.last_mut() {
@@ -420,17 +405,14 @@ pub fn counts_line(report: &Report, in_full: bool) -> String {
         0 if ran_one => Vec::new(),
         passed => vec![format!("{} passed", count(passed, "check", "checks"))],
     };
-    for (n, words) in [
-        (verdict.not_applicable, "not applicable"),
-        (verdict.not_judged, "not checked"),
-        (verdict.crashed, "crashed"),
-    ] {
+    for (n, words) in
+        [(verdict.not_applicable, "not applicable"), (verdict.not_judged, "not checked"), (verdict.crashed, "crashed")]
+    {
         if n > 0 && (in_full || words != "not applicable") {
             checks.push(format!("{n} {words}"));
         }
     }
-    let counted: Vec<String> =
-        [found, checks.join(", ")].into_iter().filter(|words| !words.is_empty()).collect();
+    let counted: Vec<String> = [found, checks.join(", ")].into_iter().filter(|words| !words.is_empty()).collect();
     counted.join("; ")
 }
 
@@ -478,8 +460,8 @@ fn undecided(report: &Report) -> (String, Option<String>) {
     let first = opened(&first);
     let first = match (reasons.count(), &way) {
         (0, Some(_)) => first,
-        (0, None) => format!("{first}; see not checked"),
-        (more, _) => format!("{first}; and {more} more under not checked"),
+        (0, None) => format!("{first}; --coverage lists the reasons"),
+        (more, _) => format!("{first}; and {more} more (--coverage)"),
     };
     match way {
         Some((command, true)) => (format!("{first}. To check this:"), Some(command)),
@@ -507,11 +489,11 @@ fn result_lines(report: &Report, look: Look) -> Vec<String> {
     let why = if report.verdict.crashed == 0 { " (not fully checked)" } else { "" };
     let text = result_with(report, why, look.verbose);
     let text = match unchecked::is_brief(report, look) {
-        true => {
-            text.replace(" not checked", " not checked (--coverage)").replace(" checks passed", " passed")
-        }
+        true => text.replace(" not checked", " not checked (--coverage)").replace(" checks passed", " passed"),
         false => text,
     };
+    let infos = count(report.verdict.roots.info, "info", "infos");
+    let text = if hides_infos(report, look) { text.replacen(&infos, &format!("{infos} (-v)"), 1) } else { text };
     // Keeps the number on the line of its word.
     let lines = footer("result", &text.replace(&words, &words.replace(' ', BOUND)), look);
     let mut lines: Vec<String> = lines.iter().map(|line| line.replace(BOUND, " ")).collect();

@@ -73,8 +73,7 @@ fn beginning(line: &str) -> &str {
 
 /// `##[`, `##vso[` and the like with the second `#` written as `escape`.
 pub(super) fn without_hashes<'a>(text: &'a str, escape: &str) -> Cow<'a, str> {
-    let is_command =
-        |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).starts_with('[');
+    let is_command = |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).starts_with('[');
     if !text.match_indices("##").any(|(at, _)| is_command(&text[at + 2..])) {
         return Cow::Borrowed(text);
     }
@@ -264,8 +263,7 @@ pub fn with_short_ids(text: &str) -> Cow<'_, str> {
 
 /// Lines in a Markdown fence that is longer than any fence in them.
 pub(super) fn fenced(lines: &[String], language: &str) -> String {
-    let longest =
-        lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or_default();
+    let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}{language}\n{}\n{fence}\n", lines.join("\n"))
 }
@@ -277,10 +275,7 @@ mod tests {
     #[test]
     fn words_are_never_broken_and_long_ones_stay_whole() {
         let text = "the file /etc/cni/net.d/05-cilium.conflist names a plugin that is gone";
-        assert_eq!(
-            wrap(text, 24),
-            ["the file", "/etc/cni/net.d/05-cilium.conflist", "names a plugin that is", "gone"]
-        );
+        assert_eq!(wrap(text, 24), ["the file", "/etc/cni/net.d/05-cilium.conflist", "names a plugin that is", "gone"]);
         assert_eq!(wrap_from("aaa bbb ccc", 4, 8), ["aaa", "bbb ccc"]);
         assert_eq!(wrap_from("aaaaaa bbb", 4, 8), ["", "aaaaaa", "bbb"]);
         assert_eq!(wrap("", 10), [""]);
@@ -316,9 +311,7 @@ mod tests {
         ] {
             assert_eq!(escape_ci_commands(text), shown);
         }
-        for text in
-            ["::1 and ::ffff:10.0.0.1", "::/0", "x ::error::", "## heading", "a section_end:1", "# [x]"]
-        {
+        for text in ["::1 and ::ffff:10.0.0.1", "::/0", "x ::error::", "## heading", "a section_end:1", "# [x]"] {
             assert_eq!(escape_ci_commands(text), text);
         }
         let json = escape_json("[\"##[error]x\",\"## [y]\"]".to_owned());
@@ -337,10 +330,7 @@ mod tests {
         assert_eq!(some_fitting(&["aaa", "bbb", "ccc"], 12), "aaa and 2 more");
         assert_eq!(some_fitting::<&str>(&[], 12), "");
         let id = "7c5b09ed63175a6e8dbf2b92a154d8b9b095fb8d9e82417837d92d7db49a9e78";
-        assert_eq!(
-            with_short_ids(&format!("sandbox \"{id}\": {id}")),
-            "sandbox \"7c5b09ed6317…\": 7c5b09ed6317…"
-        );
+        assert_eq!(with_short_ids(&format!("sandbox \"{id}\": {id}")), "sandbox \"7c5b09ed6317…\": 7c5b09ed6317…");
         assert_eq!(with_short_ids("deadbeef, and so on"), "deadbeef, and so on");
     }
 }

@@ -32,12 +32,7 @@ pub fn markdown(report: &Report) -> String {
             continue;
         }
         let block = printer.planned(finding, &explained, report.repair.findings.get(&at));
-        text.push_str(&format!(
-            "\n## {}: {}\n\n{}",
-            finding.severity,
-            finding.check,
-            fenced(&lines(&block), "text")
-        ));
+        text.push_str(&format!("\n## {}: {}\n\n{}", finding.severity, finding.check, fenced(&lines(&block), "text")));
     }
     if !infos.is_empty() {
         let column = infos.iter().map(|info| info.check.len()).max().unwrap_or_default();
@@ -121,10 +116,7 @@ mod tests {
     fn long_paths_are_folded_behind_slashes() {
         let path = "cluster/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/0001.json";
         let lines = folded(path, 45);
-        assert_eq!(
-            lines,
-            ["cluster/admissionregistration.k8s.io/v1/", "mutatingwebhookconfigurations/0001.json"]
-        );
+        assert_eq!(lines, ["cluster/admissionregistration.k8s.io/v1/", "mutatingwebhookconfigurations/0001.json"]);
         assert_eq!(folded("report.txt", 45), ["report.txt"]);
         assert_eq!(folded("a/a-part-that-is-too-long/b", 8), ["a/", "a-part-that-is-too-long/", "b"]);
     }

@@ -7,7 +7,7 @@ use super::coverage::{self, Deciding};
 use super::look::Look;
 use super::text::{clean, count, pad, shortened, some_fitting, width, wrap};
 use crate::checks::Outcome;
-use crate::command::{Arg, Command, NODE_IMAGE, meshdoctor, own};
+use crate::command::{Arg, Command, meshdoctor, own};
 use crate::exit;
 use crate::fetched::Why;
 use crate::item::{Item, Query};
@@ -31,8 +31,8 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         .collect();
     text.extend(manifests_hint(report, look).filter(|_| !is_brief).into_iter().flatten());
     // A command at the end that collects everything makes those before it superfluous.
-    let is_collected_at_end = !is_brief
-        && missing_evidence(report, |_, _| String::new()).is_some_and(|missing| missing.is_collected);
+    let is_collected_at_end =
+        !is_brief && missing_evidence(report, |_, _| String::new()).is_some_and(|missing| missing.is_collected);
     let mut shown: Vec<Vec<Vec<String>>> = Vec::new();
     for missing in &deciding {
         let ways = missing.ways.iter().filter(|(words, commands)| {
@@ -61,8 +61,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     }
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {
-            let words =
-                format!("{} crashed, a bug in meshdoctor; please report it: {}", check.id, clean(message));
+            let words = format!("{} crashed, a bug in meshdoctor; please report it: {}", check.id, clean(message));
             text.extend(wrap(&shortened(&words, 300), look.prose() - INDENT));
         }
     }
@@ -72,14 +71,18 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         (false, true) => missing_evidence(report, not_provided_words),
         // Below the requested evidence that is missing.
         (false, false) => missing_evidence(report, |checks, ways| {
-            let ways = ways.replace(USE_COLLECT, "collect all of this");
+            let ways = ways.replace(USE_COLLECT, "collect it and check the bundle");
             format!("other evidence ({}): {ways}", count(checks, "check", "checks"))
         }),
     };
-    let not_provided = not_provided.map(|MissingEvidence { words, command, .. }| match command {
+    let not_provided = not_provided.map(|MissingEvidence { words, command, is_collected }| match command {
         Some(command) => {
             let mut lines = wrap(&format!("{words}:"), look.prose() - INDENT);
             lines.push(format!("  {}", look.command(&command)));
+            if is_collected {
+                let check = Command::from(meshdoctor().words("check bundle.tar.gz")).to_string();
+                lines.push(format!("  {}", look.command(&check)));
+            }
             lines
         }
         None => wrap(&words, look.prose() - INDENT),
@@ -221,8 +224,7 @@ const USE_COLLECT: &str = "use";
 
 /// The evidence that was not provided, and the command that provides it.
 fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> Option<MissingEvidence> {
-    let said =
-        |words: String, command: Option<String>| MissingEvidence { words, command, is_collected: false };
+    let said = |words: String, command: Option<String>| MissingEvidence { words, command, is_collected: false };
     let mut ways: BTreeSet<EvidenceSource> = optional(report).map(EvidenceSource::from_gap).collect();
     // `collect` on the cluster runs the linkerd CLI too; a live check already did.
     if report.origin.kind != "live" {
@@ -248,19 +250,10 @@ fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> O
         return Some(said(words(checks.len(), "use"), Some(command)));
     }
     let collect = ways.remove(&EvidenceSource::Collect);
-    // The options of `collect` that read the same from the cluster.
-    let reads = [
-        (EvidenceSource::Nodes, "--node-pods"),
-        (EvidenceSource::Logs, "--logs"),
-        (EvidenceSource::Diagnostics, "--proxies"),
-    ];
+    // The options of `collect` that read the same from the cluster. Files of nodes need pods on the nodes.
+    let reads = [(EvidenceSource::Logs, "--logs"), (EvidenceSource::Diagnostics, "--proxies")];
     let reads = reads.iter().filter(|(way, _)| ways.contains(way));
-    let from_cluster = reads.fold(meshdoctor().words("collect"), |call, (way, flag)| match way {
-        EvidenceSource::Nodes if NODE_IMAGE.is_none() => {
-            call.words(flag).option("--node-image", Arg::placeholder("IMAGE"))
-        }
-        _ => call.words(flag),
-    });
+    let from_cluster = reads.fold(meshdoctor().words("collect"), |call, (_, flag)| call.words(flag));
     let from_cluster = from_cluster.words("--output bundle.tar.gz");
     let ways: Vec<String> = ways.into_iter().map(|way| way.words(is_live)).collect();
     let options = match ways.as_slice() {
@@ -276,11 +269,6 @@ fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> O
     };
     let each: Vec<String> = [options].into_iter().filter(|options| !options.is_empty()).chain(way).collect();
     let words = words(checks.len(), &each.join(", or "));
-    // The image is known only in a release.
-    let words = match command.as_ref().is_some_and(|command| command.contains("${IMAGE")) {
-        true => format!("{words} (IMAGE: a container image with meshdoctor)"),
-        false => words,
-    };
     Some(MissingEvidence { words, command, is_collected: collect })
 }
 

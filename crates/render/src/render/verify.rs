@@ -51,9 +51,7 @@ pub fn table(verification: &Verification, look: Look) -> String {
     let shared = shared_reason(&verification.findings);
     if let Some(reason) = shared {
         let number = verification.findings.len();
-        for line in
-            wrap(&clean(&format!("None of the {number} findings was checked: {reason}")), look.prose())
-        {
+        for line in wrap(&clean(&format!("None of the {number} findings was checked: {reason}")), look.prose()) {
             _ = writeln!(text, "{line}");
         }
         _ = writeln!(text, "To check them on the cluster:");
@@ -63,8 +61,7 @@ pub fn table(verification: &Verification, look: Look) -> String {
             text.push('\n');
         }
     }
-    for verified in in_order(&verification.findings).into_iter().filter(|_| shared.is_none() || look.verbose)
-    {
+    for verified in in_order(&verification.findings).into_iter().filter(|_| shared.is_none() || look.verbose) {
         finding(verified, shared, look, &mut text);
     }
     if let Some(traffic) = &verification.traffic {
@@ -150,8 +147,7 @@ fn finding(verified: &Verified, shared: Option<&str>, look: Look, text: &mut Str
     );
     let indent = " ".repeat(OUTCOME);
     for group in groups(&verified.subjects) {
-        let names: Vec<String> =
-            group.iter().map(|subject| clean(&subject.subject.to_string()).into_owned()).collect();
+        let names: Vec<String> = group.iter().map(|subject| clean(&subject.subject.to_string()).into_owned()).collect();
         let first = group[0];
         let mut said = some_of(&names, look.most(NAMED));
         if first.state != state {
@@ -174,9 +170,8 @@ fn finding(verified: &Verified, shared: Option<&str>, look: Look, text: &mut Str
 /// The subjects grouped by outcome and reason; fixed ones last.
 fn groups(subjects: &[VerifiedSubject]) -> Vec<Vec<&VerifiedSubject>> {
     let mut sorted: Vec<&VerifiedSubject> = subjects.iter().collect();
-    let key = |subject: &VerifiedSubject| {
-        (std::cmp::Reverse(subject.state), subject.reason.clone(), subject.close.clone())
-    };
+    let key =
+        |subject: &VerifiedSubject| (std::cmp::Reverse(subject.state), subject.reason.clone(), subject.close.clone());
     sorted.sort_by_cached_key(|subject| key(subject));
     let mut groups: Vec<Vec<&VerifiedSubject>> = Vec::new();
     for subject in sorted {

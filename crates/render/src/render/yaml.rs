@@ -86,8 +86,7 @@ fn quoted(text: &str) -> String {
     let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.ends_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.'))
-        && !["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
-            .contains(&text.to_ascii_lowercase().as_str());
+        && !["y", "n", "yes", "no", "on", "off", "true", "false", "null"].contains(&text.to_ascii_lowercase().as_str());
     if plain {
         return text.to_owned();
     }

@@ -16,9 +16,8 @@ pub(super) fn sorted(mut findings: Vec<Finding>, relations: &Relations<'_>) -> V
     let weights = weights(&findings, &prints, &earlier, relations);
     for (at, earlier_ones) in earlier.iter().enumerate() {
         // Findings that others in this list wait for are implied.
-        let direct = earlier_ones
-            .iter()
-            .filter(|&&one| !earlier_ones.iter().any(|&other| earlier[other].contains(&one)));
+        let direct =
+            earlier_ones.iter().filter(|&&one| !earlier_ones.iter().any(|&other| earlier[other].contains(&one)));
         let mut after: Vec<Fingerprint> = direct.map(|&one| prints[one].clone()).collect();
         after.sort();
         findings[at].after = after;
@@ -75,13 +74,8 @@ fn later_than(check: &str, relations: &Relations<'_>) -> BTreeSet<String> {
 /// The sort key without a declared order: roots first, then severity (or that of the worst finding it
 /// blocks), harm without a further condition, the whole mesh, the number of explained findings, the extent,
 /// and cluster objects before others.
-type Weight = (
-    (bool, Reverse<Severity>, bool, bool, Reverse<usize>, Reach),
-    bool,
-    &'static str,
-    Vec<Subject>,
-    Vec<String>,
-);
+type Weight =
+    ((bool, Reverse<Severity>, bool, bool, Reverse<usize>, Reach), bool, &'static str, Vec<Subject>, Vec<String>);
 
 /// The extent of a finding in the mesh. Ordered: the largest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -210,8 +204,7 @@ mod tests {
                 is_central: &|namespace| namespace == "linkerd",
             },
         );
-        let name =
-            |print: &Fingerprint| sorted.iter().find(|f| f.fingerprint() == *print).map_or("?", |f| f.check);
+        let name = |print: &Fingerprint| sorted.iter().find(|f| f.fingerprint() == *print).map_or("?", |f| f.check);
         let line = |finding: &Finding| {
             let after: Vec<&str> = finding.after.iter().map(name).collect();
             match after.is_empty() {
@@ -234,10 +227,7 @@ mod tests {
             of("warning", Severity::Warning, "shop"),
         ];
         assert_eq!(sorted_checks(found.clone(), &[], &[]), ["now", "conditional", "warning"]);
-        assert_eq!(
-            sorted_checks(found, &[], &["conditional: now"]),
-            ["conditional", "now <- conditional", "warning"]
-        );
+        assert_eq!(sorted_checks(found, &[], &["conditional: now"]), ["conditional", "now <- conditional", "warning"]);
     }
 
     #[test]
@@ -263,18 +253,13 @@ mod tests {
     #[test]
     fn what_is_repaired_first_comes_first_whatever_its_name_and_weight() {
         use Severity::{Error, Info, Warning};
-        let found =
-            || vec![finding("a", Error), finding("b", Error), finding("w", Warning), finding("z", Error)];
+        let found = || vec![finding("a", Error), finding("b", Error), finding("w", Warning), finding("z", Error)];
         assert_eq!(sorted_checks(found(), &[], &[]), ["a", "b", "z", "w"]);
         assert_eq!(sorted_checks(found(), &[], &["z: a"]), ["b", "z", "a <- z", "w"]);
         // Passes over checks without findings, and over explained ones.
         assert_eq!(sorted_checks(found(), &[], &["z: x", "x: a"]), ["b", "z", "a <- z", "w"]);
         assert_eq!(sorted_checks(found(), &["z: x"], &["x: a"]), ["b", "z", "a <- z", "w"]);
-        assert_eq!(
-            sorted_checks(found(), &["z: a"], &[]),
-            ["a", "b", "z", "w"],
-            "to explain is not to come before"
-        );
+        assert_eq!(sorted_checks(found(), &["z: a"], &[]), ["a", "b", "z", "w"], "to explain is not to come before");
         // A finding that an error waits for comes among the errors, and only the last of several is named.
         assert_eq!(sorted_checks(found(), &[], &["w: z", "z: a"]), ["b", "w", "z <- w", "a <- z"]);
         let infos = vec![finding("a", Info), finding("z", Error), finding("i", Info)];

@@ -64,8 +64,7 @@ fn marked(line: &str) -> Option<(bool, &str)> {
 
 /// The anchor of a hint, or a line that only consists of one.
 fn anchor(line: &str) -> Option<&str> {
-    let is_anchor =
-        |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let is_anchor = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let rest = line.split_once("/checks/#").map(|(_, rest)| rest).or_else(|| line.strip_prefix('#'));
     let rest = rest.or_else(|| line.starts_with("l5d-").then_some(line))?;
     let (anchor, after) = rest.split_once(' ').unwrap_or((rest, ""));

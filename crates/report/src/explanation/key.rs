@@ -38,15 +38,11 @@ fn meaning(knowledge: &Knowledge, kind: TextKind, (line, key): (&str, &str), mea
         true => "check --only native-sidecar",
         false => "check --only annotations",
     };
-    Explanation {
-        next: Some(next),
-        ..Explanation::new(kind, line, means, &[], format!("annotations.yaml: {key}"))
-    }
+    Explanation { next: Some(next), ..Explanation::new(kind, line, means, &[], format!("annotations.yaml: {key}")) }
 }
 
 fn of_known(knowledge: &Knowledge, line: &str, row: &Key, value: Option<&str>) -> Explanation {
-    let value =
-        value.filter(|_| row.set_by == WrittenBy::User).map(|value| Value::new(knowledge, row, value));
+    let value = value.filter(|_| row.set_by == WrittenBy::User).map(|value| Value::new(knowledge, row, value));
     let mut sentences = Vec::new();
     match &value {
         Some(Value { wrong: None, text }) => sentences.push(format!("{text} is an accepted value")),

@@ -12,16 +12,15 @@ use crate::model::Cluster;
 use crate::model::availability::{Availability, ControlPlane};
 use crate::model::control_plane;
 use crate::model::policy::{
-    Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, POLICY_KINDS, Quirks, ROUTES,
-    RouteKind, Workload,
+    Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, POLICY_KINDS, Quirks, ROUTES, RouteKind,
+    Workload,
 };
 use crate::model::skipped::{CniSkips, is_redirected_by_cni};
 use crate::model::transport;
 use crate::objects::{
-    AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, EgressNetwork, ExternalWorkload,
-    GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication,
-    NetworkAuthentication, Pod, Server, ServerAuthorization, Service, ServiceAccount, ServiceProfile,
-    TCPRoute, TLSRoute, is_undefined,
+    AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, EgressNetwork, ExternalWorkload, GRPCRoute,
+    HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication, NetworkAuthentication,
+    Pod, Server, ServerAuthorization, Service, ServiceAccount, ServiceProfile, TCPRoute, TLSRoute, is_undefined,
 };
 use crate::request::Request;
 use crate::version::LinkerdVersion;
@@ -50,13 +49,8 @@ pub fn policy_items() -> BTreeSet<Item> {
 
 /// The items for outbound policy.
 pub fn outbound_items() -> BTreeSet<Item> {
-    let kinds = [
-        Kind::Deployment,
-        Kind::CustomResourceDefinition,
-        Kind::Service,
-        Kind::ServiceProfile,
-        Kind::EgressNetwork,
-    ];
+    let kinds =
+        [Kind::Deployment, Kind::CustomResourceDefinition, Kind::Service, Kind::ServiceProfile, Kind::EgressNetwork];
     kinds.into_iter().chain(ROUTES).map(Item::List).chain([config(), cni_config()]).collect()
 }
 
@@ -163,8 +157,7 @@ impl<'a> Lists<'a> {
     fn is_undefined(&self, kind: Kind) -> bool {
         let answer = self.cluster.answer(&Item::List(Kind::CustomResourceDefinition));
         answer.is_some_and(|answer| {
-            answer.fetched == Fetched::Complete
-                && is_undefined(answer.objects::<CustomResourceDefinition>(), kind)
+            answer.fetched == Fetched::Complete && is_undefined(answer.objects::<CustomResourceDefinition>(), kind)
         })
     }
 }
@@ -229,8 +222,7 @@ impl<'a> PolicyEvidence<'a> {
                 let away = policy_controller_down(pods, &cluster.namespaces.control_plane, knows_pods);
                 let accounts = accounts(cluster);
                 let cni = cni_skips(cluster);
-                let selector_defect =
-                    version.as_ref().and_then(|version| selector_defect(version, knowledge));
+                let selector_defect = version.as_ref().and_then(|version| selector_defect(version, knowledge));
                 Ok(PolicyEvidence {
                     index,
                     pods,
@@ -259,8 +251,7 @@ fn selector_defect(version: &LinkerdVersion, knowledge: &Knowledge) -> Option<(S
     let servers = Kind::Server.resource();
     let is_of_selectors = |row: &&KnownDefect| {
         let trigger = row.trigger.as_ref();
-        trigger
-            .is_some_and(|trigger| *trigger.kinds == [servers.clone()] && trigger.path == "spec.podSelector")
+        trigger.is_some_and(|trigger| *trigger.kinds == [servers.clone()] && trigger.path == "spec.podSelector")
             && row.affects(version, knowledge.minors()).is_some()
     };
     let mut rows = knowledge.known_defects().rows().iter();
@@ -292,8 +283,7 @@ fn accounts(cluster: &Cluster) -> Option<BTreeSet<(&str, &str)>> {
 
 /// States that the policy controller is not ready in any pod. `complete`: all pods are known.
 fn policy_controller_down(pods: &[Pod], namespace: &str, complete: bool) -> Option<String> {
-    let Availability::Down { since, .. } =
-        ControlPlane::new(pods, namespace, complete).state("destination", "policy")
+    let Availability::Down { since, .. } = ControlPlane::new(pods, namespace, complete).state("destination", "policy")
     else {
         return None;
     };
@@ -305,20 +295,16 @@ fn policy_controller_down(pods: &[Pod], namespace: &str, complete: bool) -> Opti
 }
 
 /// The policy controller's settings, and the installed release, if known.
-fn settings(
-    lists: &mut Lists<'_>,
-    knowledge: &Knowledge,
-) -> (Result<Controller, NotReadable>, Option<LinkerdVersion>) {
+fn settings(lists: &mut Lists<'_>, knowledge: &Knowledge) -> (Result<Controller, NotReadable>, Option<LinkerdVersion>) {
     let deployments = lists.all::<Deployment>();
     let namespace = &lists.cluster.namespaces.control_plane;
-    let version =
-        control_plane::installed(deployments, lists.config(), namespace).map(|(version, _)| version);
+    let version = control_plane::installed(deployments, lists.config(), namespace).map(|(version, _)| version);
     let quirks = Quirks::from_version(version.as_ref(), knowledge);
     let controller = Controller::find(deployments, namespace, quirks).or_else(|trouble| {
         // Without the Deployment, the chart's values describe the controller that proxies knew.
         let complete = lists.cluster.answer(&Item::List(Kind::Deployment));
-        let is_gone = trouble == NotReadable::Absent
-            && complete.is_some_and(|answer| answer.fetched == Fetched::Complete);
+        let is_gone =
+            trouble == NotReadable::Absent && complete.is_some_and(|answer| answer.fetched == Fetched::Complete);
         let values = lists.config().filter(|_| is_gone).and_then(ConfigMap::chart_values);
         values.map_or(Err(trouble), |values| Controller::from_chart(namespace, &values, quirks))
     });

@@ -85,8 +85,7 @@ pub fn injections<'a>(
 ) -> Vec<Injection<'a>> {
     let asked = |template: &&Template| {
         let is = |target: &Target| {
-            target.namespace == template.namespace
-                && target.workload.as_ref().is_none_or(|name| *name == template.name)
+            target.namespace == template.namespace && target.workload.as_ref().is_none_or(|name| *name == template.name)
         };
         targets.is_empty() || targets.iter().any(is)
     };
@@ -95,8 +94,7 @@ pub fn injections<'a>(
         let requests = matches!(template.fate, Fate::Injected { .. }) && !template.has_proxy;
         let faults = faults.filter(|_| requests);
         Injection {
-            fault: faults
-                .and_then(|faults| faults.of(template.kind_name(), &template.namespace, &template.name)),
+            fault: faults.and_then(|faults| faults.of(template.kind_name(), &template.namespace, &template.name)),
             ..injection
         }
     };
@@ -187,9 +185,7 @@ impl AnnotationReader<'_> {
             Some(row) => match on {
                 // Annotations that a Deployment or Service itself is read for do not apply to pods.
                 On::Maker if !row.is_read_on(KeyScope::PodTemplate) => return None,
-                On::Namespace
-                    if !row.is_read_on(KeyScope::Namespace) && !row.is_read_on(KeyScope::PodTemplate) =>
-                {
+                On::Namespace if !row.is_read_on(KeyScope::Namespace) && !row.is_read_on(KeyScope::PodTemplate) => {
                     return None;
                 }
                 On::Maker => Some("it is read from the template, not from the workload itself".to_owned()),
@@ -233,14 +229,11 @@ impl AnnotationReader<'_> {
 }
 
 fn not_read(status: &KeyStatus, release: &LinkerdVersion) -> Option<String> {
-    let edge =
-        |edge: &Option<crate::version::EdgeTag>| edge.map(|edge| format!(" ({edge})")).unwrap_or_default();
+    let edge = |edge: &Option<crate::version::EdgeTag>| edge.map(|edge| format!(" ({edge})")).unwrap_or_default();
     match status.likely()? {
         KeyStatus::Effective | KeyStatus::Conditional { .. } | KeyStatus::Unknown { .. } => None,
         KeyStatus::NotYet { since } => Some(format!("{release} is older than it{}", edge(since))),
-        KeyStatus::Gone { since, successor: None } => {
-            Some(format!("{release} no longer reads it{}", edge(since)))
-        }
+        KeyStatus::Gone { since, successor: None } => Some(format!("{release} no longer reads it{}", edge(since))),
         KeyStatus::Gone { since, successor: Some(successor) } => {
             Some(format!("{release} no longer reads it{}: {successor} replaced it", edge(since)))
         }
@@ -272,8 +265,7 @@ fn proxy(pod: &Value) -> Option<Proxy> {
             format!("{what} {} {}", group.trim_end_matches('s'), amount.as_str().unwrap_or_default())
         })
     });
-    let probes =
-        [("startup", "startupProbe"), ("readiness", "readinessProbe"), ("liveness", "livenessProbe")];
+    let probes = [("startup", "startupProbe"), ("readiness", "readinessProbe"), ("liveness", "livenessProbe")];
     let probes = probes.into_iter().filter_map(|(name, field)| {
         let get = proxy[field].get("httpGet")?;
         Some(format!("{name} {}:{}", get["path"].as_str()?, get["port"]))

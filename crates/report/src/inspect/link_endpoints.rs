@@ -15,9 +15,7 @@ use crate::finding::Severity;
 use crate::item::{Item, Scope};
 use crate::model::Cluster;
 use crate::objects::service::MIRRORS_CLUSTER as CLUSTER;
-use crate::objects::{
-    ConfigMap, CustomResourceDefinition, Kind, Link, Listed, Namespace, Service, is_undefined,
-};
+use crate::objects::{ConfigMap, CustomResourceDefinition, Kind, Link, Listed, Namespace, Service, is_undefined};
 use access::Access;
 use serving::Serving;
 
@@ -126,8 +124,7 @@ impl End {
             let item = Item::named(Kind::ConfigMap, Scope::ControlPlane, name);
             cluster.answer(&item)?.objects().first()
         };
-        let anchors =
-            config(TRUST_ROOTS).and_then(|roots| from_bundle(roots.data.get("ca-bundle.crt")?).ok());
+        let anchors = config(TRUST_ROOTS).and_then(|roots| from_bundle(roots.data.get("ca-bundle.crt")?).ok());
         let values = config(CONFIG).and_then(ConfigMap::chart_values);
         let namespaces = list::<Namespace>(cluster);
         let definitions = list::<CustomResourceDefinition>(cluster);
@@ -212,10 +209,8 @@ impl Pair<'_> {
         let mut unread = Vec::new();
         match (&self.here.anchors, &self.there.anchors) {
             (Some(here), Some(there)) => found.extend(self.anchors(here, there)),
-            (here, _) => unread.push(format!(
-                "the trust anchors of {}",
-                if here.is_none() { &self.line.from } else { &self.line.to }
-            )),
+            (here, _) => unread
+                .push(format!("the trust anchors of {}", if here.is_none() { &self.line.from } else { &self.line.to })),
         }
         match &self.there.domain {
             Some(domain) => found.extend(self.domain(domain)),

@@ -24,12 +24,7 @@ fn told_from(part: Part, outcome: Outcome) -> &'static [&'static [Kind]] {
         (Part::Policy, _) => &[&POLICY_KINDS],
         // Depends only on the objects at both ends.
         (
-            Part::OtherCluster
-            | Part::Outbound
-            | Part::ControlPlane
-            | Part::Protocol
-            | Part::Server
-            | Part::Identity,
+            Part::OtherCluster | Part::Outbound | Part::ControlPlane | Part::Protocol | Part::Server | Part::Identity,
             _,
         ) => &[],
     }

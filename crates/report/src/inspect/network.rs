@@ -64,10 +64,8 @@ impl<'a> NetworkInputs<'a> {
                 continue;
             }
             let to = |number| Port { protocol: "TCP", number, of: Some(server) };
-            let said: Vec<(u16, Verdict<'a>)> = ports
-                .iter()
-                .map(|&number| (number, self.policies.passage(direction, pod, to(number), peer)))
-                .collect();
+            let said: Vec<(u16, Verdict<'a>)> =
+                ports.iter().map(|&number| (number, self.policies.passage(direction, pod, to(number), peer))).collect();
             if !record(walk, direction, pod, &said) {
                 return false;
             }
@@ -129,10 +127,9 @@ fn record(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Verdic
         let whole = blocked.len() == said.len();
         let (outcome, doubt) = match whole {
             true => (Outcome::Stops, String::new()),
-            false => (
-                Outcome::NotJudged,
-                "; whether the proxies use that port depends on release and protocol".to_owned(),
-            ),
+            false => {
+                (Outcome::NotJudged, "; whether the proxies use that port depends on release and protocol".to_owned())
+            }
         };
         let at = ports(&blocked);
         let says = match by.iter().find(|decides| decides.denies) {
@@ -175,11 +172,7 @@ fn record(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Verdic
     });
     match through {
         None => {
-            walk.step(
-                Part::Network,
-                Outcome::Passes,
-                format!("no network policy applies to {way} pod {name}"),
-            );
+            walk.step(Part::Network, Outcome::Passes, format!("no network policy applies to {way} pod {name}"));
         }
         Some(decides) => {
             let says = format!("{} applies to {way} pod {name}, and allows the call", title(decides.policy));
@@ -261,11 +254,8 @@ mod tests {
 
     fn pod(namespace: &str, name: &str, meshed: bool) -> Pod {
         let proxy = json!({"name": "linkerd-proxy", "image": "proxy:1"});
-        let containers = if meshed {
-            json!([{"name": "app", "image": "a"}, proxy])
-        } else {
-            json!([{"name": "app", "image": "a"}])
-        };
+        let containers =
+            if meshed { json!([{"name": "app", "image": "a"}, proxy]) } else { json!([{"name": "app", "image": "a"}]) };
         read(json!({"metadata": {"name": name, "namespace": namespace, "labels": {"app": name}},
             "spec": {"containers": containers}, "status": {"podIP": "10.1.0.1"}}))
     }
@@ -283,14 +273,8 @@ mod tests {
         walked_by(Objects { kubernetes, ..Objects::default() }, client, meshed, server)
     }
 
-    fn walked_by(
-        objects: Objects<'_>,
-        client: &Pod,
-        meshed: bool,
-        server: &Pod,
-    ) -> (bool, Vec<(Outcome, String)>) {
-        let namespaces: Vec<Namespace> =
-            vec![read(json!({"metadata": {"name": "web", "labels": {"team": "front"}}}))];
+    fn walked_by(objects: Objects<'_>, client: &Pod, meshed: bool, server: &Pod) -> (bool, Vec<(Outcome, String)>) {
+        let namespaces: Vec<Namespace> = vec![read(json!({"metadata": {"name": "web", "labels": {"team": "front"}}}))];
         let mut walk = Walk::new(String::new(), String::new());
         let objects = Objects { namespaces: &namespaces, ..objects };
         let on = NetworkInputs::new(objects, false).walk(&mut walk, client, meshed, server, 8080);
@@ -328,10 +312,7 @@ mod tests {
     fn between_proxies_the_port_of_the_proxy_counts_as_well() {
         let (web, api) = (pod("web", "web", true), pod("shop", "api", true));
         let only = |ports: Value| {
-            policy(
-                "shop",
-                json!({"podSelector": {}, "policyTypes": ["Ingress"], "ingress": [{"ports": ports}]}),
-            )
+            policy("shop", json!({"podSelector": {}, "policyTypes": ["Ingress"], "ingress": [{"ports": ports}]}))
         };
         let (on, steps) = walked(&[only(json!([{"port": 8080}]))], &web, true, &api);
         assert!(on && steps[1].0 == Outcome::NotJudged && steps[1].1.contains("4143"), "{steps:?}");
@@ -351,18 +332,13 @@ mod tests {
             walked_by(Objects { cilium, calico, ..Objects::default() }, &web, true, &api)
         };
         let from = json!([{"matchLabels": {"k8s:io.kubernetes.pod.namespace": "web"}}]);
-        let (on, steps) =
-            walked(&cilium(json!({"endpointSelector": {}, "ingress": [{"fromEndpoints": from}]})), &[]);
-        assert!(
-            on && steps[1].0 == Outcome::Passes && steps[1].1.contains("CiliumNetworkPolicy cnp"),
-            "{steps:?}"
-        );
+        let (on, steps) = walked(&cilium(json!({"endpointSelector": {}, "ingress": [{"fromEndpoints": from}]})), &[]);
+        assert!(on && steps[1].0 == Outcome::Passes && steps[1].1.contains("CiliumNetworkPolicy cnp"), "{steps:?}");
         let (on, steps) =
             walked(&cilium(json!({"endpointSelector": {}, "ingressDeny": [{"fromEndpoints": from}]})), &[]);
         assert!(!on && steps[1].1.contains("denies"), "{steps:?}");
         let ports = json!([{"ports": [{"port": "0"}], "rules": {"http": [{}]}}]);
-        let (on, steps) =
-            walked(&cilium(json!({"endpointSelector": {}, "ingress": [{"toPorts": ports}]})), &[]);
+        let (on, steps) = walked(&cilium(json!({"endpointSelector": {}, "ingress": [{"toPorts": ports}]})), &[]);
         assert!(on && steps[1].0 == Outcome::NotJudged && steps[1].1.contains("requests"), "{steps:?}");
 
         let calico: CalicoPolicy = read(json!({"metadata": {"name": "default.p", "namespace": "shop"},

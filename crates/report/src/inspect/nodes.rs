@@ -59,10 +59,7 @@ pub fn nodes(cluster: &Cluster) -> Vec<NodeCni> {
         .iter()
         .map(|snapshot| {
             let object = known.iter().find(|node| node.metadata.name == snapshot.node);
-            from_snapshot(
-                snapshot,
-                object.map(|node| node.status.node_info.container_runtime_version.as_str()),
-            )
+            from_snapshot(snapshot, object.map(|node| node.status.node_info.container_runtime_version.as_str()))
         })
         .collect();
     nodes.sort_by(|a, b| a.node.cmp(&b.node));
@@ -76,9 +73,9 @@ fn from_snapshot(snapshot: &NodeSnapshot, runtime: Option<&str>) -> NodeCni {
         Effective::File(_) => Loads::File,
         Effective::Broken { file, why } => Loads::Nothing(format!("{}: {}", file.name, why.message)),
         Effective::None { why } => Loads::Nothing(why.clone()),
-        Effective::Disagree { .. } => Loads::Unknown(
-            "the runtime is not known, and containerd and CRI-O would load different files".to_owned(),
-        ),
+        Effective::Disagree { .. } => {
+            Loads::Unknown("the runtime is not known, and containerd and CRI-O would load different files".to_owned())
+        }
         Effective::Unknown { reason } => Loads::Unknown(reason.clone()),
     };
     let calls_linkerd_cni = match (&loads, chain.entries.is_empty()) {

@@ -41,8 +41,8 @@ impl FromStr for Called {
         let (place, port) = place_and_port(text).ok_or_else(refused)?;
         let (namespace, name) = place.split_once('/').unwrap_or(("", place));
         let has_namespace = place.contains('/');
-        let both = (!has_namespace || names::NameRule::Label.accepts(namespace))
-            && names::NameRule::Label.accepts(name);
+        let both =
+            (!has_namespace || names::NameRule::Label.accepts(namespace)) && names::NameRule::Label.accepts(name);
         both.then(|| Called::Service { namespace: namespace.to_owned(), name: name.to_owned(), port })
             .ok_or_else(refused)
     }
@@ -102,21 +102,16 @@ impl CallAnswer<'_> {
     /// Whether it is an answer to this request.
     pub fn is_about(&self, asked: &Called) -> bool {
         match (asked, &self.called) {
-            (
-                Called::Service { namespace, name, port: None },
-                Called::Service { namespace: here, name: it, .. },
-            ) => namespace == here && name == it,
+            (Called::Service { namespace, name, port: None }, Called::Service { namespace: here, name: it, .. }) => {
+                namespace == here && name == it
+            }
             (asked, called) => asked == called,
         }
     }
 }
 
 /// The outbound policy for the destinations.
-pub fn answers<'a>(
-    evidence: &OutboundEvidence<'a>,
-    called: &[Called],
-    from: Option<&str>,
-) -> Vec<CallAnswer<'a>> {
+pub fn answers<'a>(evidence: &OutboundEvidence<'a>, called: &[Called], from: Option<&str>) -> Vec<CallAnswer<'a>> {
     let index = &evidence.index;
     let mut answers = Vec::new();
     for one in called {
@@ -144,11 +139,7 @@ pub fn answers<'a>(
                 let unjudged: Vec<(RouteKind, String)> =
                     unjudged.map(|(kind, route)| (kind, route.metadata.name.clone())).collect();
                 answers.extend(ports.into_iter().map(|port| CallAnswer {
-                    called: Called::Service {
-                        namespace: namespace.clone(),
-                        name: name.clone(),
-                        port: Some(port),
-                    },
+                    called: Called::Service { namespace: namespace.clone(), name: name.clone(), port: Some(port) },
                     from: from.to_owned(),
                     outbound: Some(index.of_service((namespace, name), port, from)),
                     profile,
@@ -209,11 +200,7 @@ pub fn matched(rule: &OutboundRule<'_>) -> String {
         match &said.method {
             Some(MethodMatch::Http(method)) => words.push(method.clone()),
             Some(MethodMatch::Grpc { service, method, .. }) => {
-                words.push(format!(
-                    "{}/{}",
-                    service.as_deref().unwrap_or("*"),
-                    method.as_deref().unwrap_or("*")
-                ));
+                words.push(format!("{}/{}", service.as_deref().unwrap_or("*"), method.as_deref().unwrap_or("*")));
             }
             None => {}
         }

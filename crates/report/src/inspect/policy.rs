@@ -109,10 +109,7 @@ pub fn lost<'t>(evidence: &PolicyEvidence<'_>, targets: &'t [Target]) -> Vec<&'t
     let pods = evidence.pods.iter().map(|pod| &pod.metadata);
     let keys: Vec<(&str, &str)> =
         pods.chain(evidence.external.iter().map(|it| &it.metadata)).map(|meta| meta.key()).collect();
-    targets
-        .iter()
-        .filter(|target| !keys.iter().any(|(namespace, name)| target.means(namespace, name)))
-        .collect()
+    targets.iter().filter(|target| !keys.iter().any(|(namespace, name)| target.means(namespace, name))).collect()
 }
 
 /// A suggestion for a target without a match: the first pod of a workload of that name, or a similar name.
@@ -129,8 +126,7 @@ pub fn near(evidence: &PolicyEvidence<'_>, target: &Target) -> Option<Target> {
     let owners = Owners::new(&[], &[]);
     let own = evidence.pods.iter().filter(|pod| pod.metadata.namespace == target.namespace);
     let workloads: BTreeSet<String> = own.map(|pod| owners.owner(pod).name).collect();
-    let of_workload =
-        names.iter().find(|pod| pod.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')));
+    let of_workload = names.iter().find(|pod| pod.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')));
     let near = match of_workload {
         Some(pod) => (*pod).to_owned(),
         None => {
@@ -240,8 +236,7 @@ pub fn without_effect<'e, 'a>(
     answers: &[WorkloadAnswer<'_>],
 ) -> Vec<(Kind, (&'a str, &'a str), Cow<'e, str>)> {
     let here = |namespace: &str| answers.iter().any(|answer| answer.namespace == namespace);
-    let by_itself =
-        evidence.index.ignored().iter().map(|one: &Ignored<'a>| (one.kind, one.key, one.why.as_str()));
+    let by_itself = evidence.index.ignored().iter().map(|one: &Ignored<'a>| (one.kind, one.key, one.why.as_str()));
     let namespaces: BTreeSet<&str> = answers.iter().map(|answer| answer.namespace).collect();
     let policies = || namespaces.iter().flat_map(|namespace| evidence.index.policies(namespace));
     let dangling =
@@ -252,8 +247,7 @@ pub fn without_effect<'e, 'a>(
     let untargeted = policies().filter(|(policy, _)| {
         let target = &policy.spec.target_ref;
         let mut servers = evidence.index.servers(&policy.metadata.namespace).iter();
-        target.is_a("policy.linkerd.io", "Server")
-            && !servers.any(|read| read.server.metadata.name == target.name)
+        target.is_a("policy.linkerd.io", "Server") && !servers.any(|read| read.server.metadata.name == target.name)
     });
     nothing.extend(untargeted.map(|(policy, _)| {
         let why = format!("its target, Server {}, does not exist", policy.spec.target_ref.name);
@@ -275,8 +269,7 @@ fn unselecting<'a>(
     }
     let quirks = evidence.index.controller.quirks;
     let of_pods = evidence.pods.iter().filter_map(|pod| Workload::of_pod(pod, quirks));
-    let workloads: Vec<Workload<'a>> =
-        of_pods.chain(evidence.external.iter().map(Workload::of_external)).collect();
+    let workloads: Vec<Workload<'a>> = of_pods.chain(evidence.external.iter().map(Workload::of_external)).collect();
     let selecting: HashSet<*const Server> = workloads
         .iter()
         .flat_map(|workload| evidence.index.selecting_at_any_port(workload))
@@ -333,20 +326,11 @@ fn declared(pod: &Pod) -> BTreeSet<u16> {
     // The proxy's own ports are not application ports, except for its metrics.
     let own = |container: &&crate::objects::Container| !container.name.starts_with("linkerd-");
     let containers = pod.spec.all_containers().filter(own);
-    let tcp =
-        |port: &&crate::objects::container::ContainerPort| port.protocol.is_empty() || port.protocol == "TCP";
-    containers
-        .flat_map(|container| container.ports.iter().filter(tcp))
-        .map(|port| port.container_port)
-        .collect()
+    let tcp = |port: &&crate::objects::container::ContainerPort| port.protocol.is_empty() || port.protocol == "TCP";
+    containers.flat_map(|container| container.ports.iter().filter(tcp)).map(|port| port.container_port).collect()
 }
 
-fn port_answer<'a>(
-    evidence: &PolicyEvidence<'a>,
-    workload: &Workload<'a>,
-    pod: &'a Pod,
-    port: u16,
-) -> PortAnswer<'a> {
+fn port_answer<'a>(evidence: &PolicyEvidence<'a>, workload: &Workload<'a>, pod: &'a Pod, port: u16) -> PortAnswer<'a> {
     let names = pod.spec.all_containers().flat_map(|container| &container.ports);
     let mut names: Vec<&str> = names
         .filter(|named| named.container_port == port && !named.name.is_empty())
@@ -361,9 +345,7 @@ fn port_answer<'a>(
         opaque_to_clients: evidence.index.is_opaque_to_clients(workload, port),
         passed_over: passed_over(evidence, workload, port),
         skips_proxy: skipped(pod, IN, &evidence.cni).is_some_and(|skipped| skipped.holds(port)),
-        skips_from: skipped_subnets(pod, port, &evidence.cni)
-            .map(|subnets| subnets.list())
-            .unwrap_or_default(),
+        skips_from: skipped_subnets(pod, port, &evidence.cni).map(|subnets| subnets.list()).unwrap_or_default(),
     }
 }
 
@@ -373,9 +355,9 @@ fn passed_over<'a>(evidence: &PolicyEvidence<'a>, workload: &Workload<'a>, port:
 
 /// A key that is equal for pods with equal answers.
 fn fingerprint(ports: &[PortAnswer<'_>]) -> String {
-    let each = ports.iter().map(|port| {
-        format!("{}={}{}{}", port.port, to_json(&port.inbound), port.skips_proxy, port.skips_from)
-    });
+    let each = ports
+        .iter()
+        .map(|port| format!("{}={}{}{}", port.port, to_json(&port.inbound), port.skips_proxy, port.skips_from));
     each.collect::<Vec<_>>().join(" ")
 }
 
@@ -413,8 +395,7 @@ pub fn as_controller(evidence: &PolicyEvidence<'_>, targets: &[Target]) -> Value
             continue;
         }
         let workload = evidence.workload(pod);
-        let mut ports =
-            by_namespace.entry(namespace).or_insert_with(|| ports_of(evidence, namespace)).clone();
+        let mut ports = by_namespace.entry(namespace).or_insert_with(|| ports_of(evidence, namespace)).clone();
         if pod.metadata.annotation(OPAQUE).is_some() {
             ports.extend(&evidence.index.controller.opaque_ports);
         }

@@ -16,9 +16,8 @@ use crate::model::owners::Owners;
 use crate::model::policy::{DefaultPolicy, Inbound, Protocol, TakenBy};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{
-    AuthorizationPolicy, CronJob, CustomResourceDefinition, DaemonSet, Deployment, Job, Kind,
-    MeshTLSAuthentication, Meta, Namespace, Pod, PodTemplate, ReplicaSet, Server, Service, ServicePort,
-    StatefulSet, TargetPort,
+    AuthorizationPolicy, CronJob, CustomResourceDefinition, DaemonSet, Deployment, Job, Kind, MeshTLSAuthentication,
+    Meta, Namespace, Pod, PodTemplate, ReplicaSet, Server, Service, ServicePort, StatefulSet, TargetPort,
 };
 use crate::redact::is_marked;
 
@@ -150,8 +149,7 @@ pub fn generate(
 
 /// The newest served version of Servers, if it has an access policy; else the stored one.
 fn server_version(definitions: &[CustomResourceDefinition]) -> String {
-    let mut versions =
-        definitions.iter().filter(|one| one.metadata.name == SERVERS).flat_map(|one| &one.spec.versions);
+    let mut versions = definitions.iter().filter(|one| one.metadata.name == SERVERS).flat_map(|one| &one.spec.versions);
     if versions.clone().any(|version| version.served && version.name == WITH_ACCESS_POLICY) {
         return WITH_ACCESS_POLICY.to_owned();
     }
@@ -207,8 +205,7 @@ fn templates(cluster: &Cluster) -> Vec<Template> {
     let of_deployments = deployments.map(|one| template(Kind::Deployment, &one.metadata, &one.spec.template));
     let of_sets = sets.map(|one| template(Kind::StatefulSet, &one.metadata, &one.spec.template));
     let of_daemons = daemons.map(|one| template(Kind::DaemonSet, &one.metadata, &one.spec.template));
-    let of_jobs =
-        jobs.map(|one| template(Kind::CronJob, &one.metadata, &one.spec.job_template.spec.template));
+    let of_jobs = jobs.map(|one| template(Kind::CronJob, &one.metadata, &one.spec.job_template.spec.template));
     of_deployments.chain(of_sets).chain(of_daemons).chain(of_jobs).collect()
 }
 
@@ -278,22 +275,16 @@ impl<'e> Writer<'e> {
         if targets.is_empty() {
             return Err("it selects no meshed pod with this port".to_owned());
         }
-        if let Some((pod, _)) = targets
-            .iter()
-            .find(|(pod, at)| skipped(pod, IN, &self.evidence.cni).is_some_and(|ports| ports.holds(*at)))
+        if let Some((pod, _)) =
+            targets.iter().find(|(pod, at)| skipped(pod, IN, &self.evidence.cni).is_some_and(|ports| ports.holds(*at)))
         {
-            return Err(format!(
-                "the proxy of pod {} skips the port, so no policy applies",
-                pod.metadata.name
-            ));
+            return Err(format!("the proxy of pod {} skips the port, so no policy applies", pod.metadata.name));
         }
         let (taken, free): (Vec<&(&Pod, u16)>, Vec<_>) =
             targets.iter().partition(|target| self.taken.contains(&target_key(target)));
         match (taken.as_slice(), free.as_slice()) {
             ([], _) => Ok(targets),
-            (_, []) => {
-                Err("the Server of another Service port above selects the same pods and port".to_owned())
-            }
+            (_, []) => Err("the Server of another Service port above selects the same pods and port".to_owned()),
             (taken, free) => Err(format!(
                 "the Server of another Service port above selects {}, and a pod may have only one for a port. \
                      No policy is generated for {}",
@@ -311,8 +302,7 @@ impl<'e> Writer<'e> {
         let mut today: Vec<(&Pod, PortToday)> = Vec::new();
         let mut paths: BTreeSet<String> = BTreeSet::new();
         for (pod, number) in targets {
-            let workload =
-                self.evidence.workload(pod).ok_or("the policy controller does not know its pods")?;
+            let workload = self.evidence.workload(pod).ok_or("the policy controller does not know its pods")?;
             today.push((*pod, PortToday::new(&self.evidence.index.inbound(&workload, *number))));
             paths.extend(workload.probed_paths(*number).map(str::to_owned));
         }
@@ -324,11 +314,9 @@ impl<'e> Writer<'e> {
             return Err(format!("Server {server} already selects it"));
         }
         if first.default == DefaultPolicy::Deny {
-            return Err(
-                "the default policy denies every client today, and a list of clients would open it. \
+            return Err("the default policy denies every client today, and a list of clients would open it. \
                         Write the policy by hand"
-                    .to_owned(),
-            );
+                .to_owned());
         }
         Ok((first, paths))
     }
@@ -357,9 +345,7 @@ impl<'e> Writer<'e> {
         let policy = self.authorization_policy(&name, &authentication);
         objects.push((Kind::AuthorizationPolicy, policy));
         if let Some(access) = access.filter(|access| *access != AUDIT) {
-            comments.push(format!(
-                "The default policy of the port is {access}: it stays, and nothing is only logged"
-            ));
+            comments.push(format!("The default policy of the port is {access}: it stays, and nothing is only logged"));
         }
         Ok(Generated { service: shown.to_owned(), comments, objects })
     }
@@ -369,8 +355,7 @@ impl<'e> Writer<'e> {
         let end = format!("-{}", port.port);
         let base: String = service.chars().take(NAME - end.len() - 3).collect();
         let plain = format!("{base}{end}");
-        let mut candidates =
-            std::iter::once(plain.clone()).chain((2..).map(|number| format!("{plain}-{number}")));
+        let mut candidates = std::iter::once(plain.clone()).chain((2..).map(|number| format!("{plain}-{number}")));
         let name = candidates.find(|name| !self.names.contains(name)).unwrap_or(plain);
         self.names.insert(name.clone());
         name
@@ -384,22 +369,18 @@ impl<'e> Writer<'e> {
             .filter(|row| {
                 let services = row.proxy.as_ref().map(|proxy| proxy.services.as_slice()).unwrap_or_default();
                 services.iter().any(|one| {
-                    one.namespace == own_namespace
-                        && one.name == own_name
-                        && one.port == port.port.to_string()
+                    one.namespace == own_namespace && one.name == own_name && one.port == port.port.to_string()
                 })
             })
             .map(|row| client(row.pod))
             .collect();
         if seen.is_empty() {
             let source =
-                "Clients: every ServiceAccount whose pods in this namespace get a proxy. Edit this list"
-                    .to_owned();
+                "Clients: every ServiceAccount whose pods in this namespace get a proxy. Edit this list".to_owned();
             return (self.accounts.clone(), source);
         }
         let source =
-            "Clients: the sampled proxies that balance this port, according to their metrics. Add others"
-                .to_owned();
+            "Clients: the sampled proxies that balance this port, according to their metrics. Add others".to_owned();
         (seen, source)
     }
 
@@ -436,8 +417,7 @@ impl<'e> Writer<'e> {
             Some(TargetPort::Name(name)) => json!(name),
         };
         let selector = service.spec.selector.iter();
-        let labels: BTreeMap<&str, &str> =
-            selector.map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let labels: BTreeMap<&str, &str> = selector.map(|(key, value)| (key.as_str(), value.as_str())).collect();
         let protocol = if opaque { "opaque" } else { "unknown" };
         let mut spec = json!({
             "podSelector": {"matchLabels": labels},
@@ -458,9 +438,7 @@ impl<'e> Writer<'e> {
     fn mesh_tls_authentication(&self, name: &str, clients: &BTreeSet<Client>) -> Value {
         let identities: Vec<Value> = clients
             .iter()
-            .map(|client| {
-                json!({"kind": "ServiceAccount", "name": client.account, "namespace": client.namespace})
-            })
+            .map(|client| json!({"kind": "ServiceAccount", "name": client.account, "namespace": client.namespace}))
             .collect();
         json!({
             "apiVersion": "policy.linkerd.io/v1alpha1",
@@ -566,10 +544,8 @@ fn probes(paths: &BTreeSet<String>) -> Option<String> {
 /// Compares the connections of all workloads to the Service ports of a namespace, today and with manifests.
 pub fn compare(before: &Mesh<'_>, after: &Mesh<'_>, namespaces: &[String], namespace: &str) -> Comparison {
     let (_, destinations) = before.of_namespace(namespace);
-    let clients: Vec<End> =
-        namespaces.iter().flat_map(|namespace| before.of_namespace(namespace).0).collect();
-    let mut found =
-        Comparison { clients: clients.len(), destinations: destinations.len(), ..Comparison::default() };
+    let clients: Vec<End> = namespaces.iter().flat_map(|namespace| before.of_namespace(namespace).0).collect();
+    let mut found = Comparison { clients: clients.len(), destinations: destinations.len(), ..Comparison::default() };
     let pairs = clients.iter().flat_map(|from| destinations.iter().map(move |to| (from, to)));
     for (at, (from, to)) in pairs.enumerate() {
         if at >= PAIRS {
@@ -606,9 +582,8 @@ impl ConnectionChange {
     /// about other steps, such as trust anchors, is the same in both.
     fn between(today: &Walk, then: &Walk) -> ConnectionChange {
         let is_stopped = |walk: &Walk| walk.steps.iter().any(|step| matches!(step.outcome, Outcome::Stops));
-        let policy = |walk: &Walk| {
-            walk.steps.iter().filter(|step| step.part == Part::Policy).map(|step| step.outcome).max()
-        };
+        let policy =
+            |walk: &Walk| walk.steps.iter().filter(|step| step.part == Part::Policy).map(|step| step.outcome).max();
         if is_stopped(today) {
             return match is_stopped(then) {
                 true => ConnectionChange::NotAllowed,

@@ -34,10 +34,9 @@ use crate::model::skipped::{self, CniSkips, OUT};
 use crate::network_policy::Objects;
 use crate::objects::container::{LOCAL_NAME, PROXY_CONTAINER};
 use crate::objects::{
-    AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,
-    CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy,
-    CustomResourceDefinition, Deployment, EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod,
-    ReplicaSet, Server, Service, StatefulSet, Workload,
+    AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier,
+    CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, CustomResourceDefinition, Deployment,
+    EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Server, Service, StatefulSet, Workload,
 };
 use counters::Counters;
 use identity::Certificates;
@@ -182,8 +181,7 @@ impl<'a> Mesh<'a> {
 
     /// The pods of an end: the pod of that name, or the pods of the workload of that name.
     pub fn pods_of(&self, namespace: &str, name: &str) -> Vec<&'a Pod> {
-        let here =
-            self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace && !pod.is_finished());
+        let here = self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace && !pod.is_finished());
         let (one, others): (Vec<&Pod>, Vec<&Pod>) = here.partition(|pod| pod.metadata.name == name);
         if !one.is_empty() {
             return one;
@@ -203,9 +201,8 @@ impl<'a> Mesh<'a> {
         if workloads.is_empty() && services.is_empty() {
             let of_pods = self.policy.pods.iter().map(|pod| pod.metadata.namespace.as_str());
             let near = crate::nearest::closest(namespace, of_pods);
-            return near.map(|near| {
-                format!("namespace {namespace} has no pods and no Services: did you mean {near}/{name}?")
-            });
+            return near
+                .map(|near| format!("namespace {namespace} has no pods and no Services: did you mean {near}/{name}?"));
         }
         let services = services.iter().filter(|_| with_services);
         let pods = self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace);
@@ -236,17 +233,12 @@ impl<'a> Mesh<'a> {
 
     /// Workloads of a namespace by name, with a pod of each; and its Services with their ports.
     pub fn of_namespace(&self, namespace: &str) -> (Vec<End>, Vec<End>) {
-        let end = |name: &str, port: Option<u16>| End {
-            namespace: Some(namespace.to_owned()),
-            name: name.to_owned(),
-            port,
-        };
-        let here =
-            self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace && !pod.is_finished());
+        let end =
+            |name: &str, port: Option<u16>| End { namespace: Some(namespace.to_owned()), name: name.to_owned(), port };
+        let here = self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace && !pod.is_finished());
         let names: std::collections::BTreeSet<String> = here.map(|pod| self.owners.owner(pod).name).collect();
         let clients = names.iter().map(|name| end(name, None)).collect();
-        let services =
-            self.outbound.services.iter().filter(|service| service.metadata.namespace == namespace);
+        let services = self.outbound.services.iter().filter(|service| service.metadata.namespace == namespace);
         let tcp = services.flat_map(|service| service.spec.tcp_ports().map(move |port| (service, port)));
         (clients, tcp.map(|(service, port)| end(&service.metadata.name, Some(port.port))).collect())
     }
@@ -292,9 +284,9 @@ impl<'a> Mesh<'a> {
         if let Ok(address) = host.parse::<IpAddr>() {
             let service = self.outbound.services.iter().find(|service| service.spec.has_address(address));
             let pod = || self.policy.pods.iter().find(|pod| pod.is_at(address));
-            return service.map(|service| HostTarget::new(service.metadata.key())).or_else(|| {
-                pod().map(|pod| HostTarget { is_pod: true, ..HostTarget::new(pod.metadata.key()) })
-            });
+            return service
+                .map(|service| HostTarget::new(service.metadata.key()))
+                .or_else(|| pod().map(|pod| HostTarget { is_pod: true, ..HostTarget::new(pod.metadata.key()) }));
         }
         let domain = &self.policy.index.controller.cluster_domain;
         let rest = host.strip_suffix(domain.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or(host);
@@ -321,9 +313,8 @@ impl<'a> Mesh<'a> {
         let mut walk = Walk::new(from.to_string(), to.to_string());
         let namespace = from.namespace.as_deref().unwrap_or_default();
         let clients = self.pods_of(namespace, &from.name);
-        let is_ready = |pod: &&&Pod| {
-            makes_calls(pod) && pod.container_status(PROXY_CONTAINER).is_none_or(|status| status.ready)
-        };
+        let is_ready =
+            |pod: &&&Pod| makes_calls(pod) && pod.container_status(PROXY_CONTAINER).is_none_or(|status| status.ready);
         let meshed = clients.iter().filter(is_ready).find(|pod| pod.spec.proxy().is_some());
         let Some(client) = meshed.or(clients.iter().find(is_ready)).or(clients.first()).copied() else {
             let complete = self.has_all(&[Kind::Pod, Kind::ReplicaSet, Kind::Job]);
@@ -365,8 +356,7 @@ impl<'a> Mesh<'a> {
                 walk.step(Part::Client, Outcome::Partly, says)
             }
             None => {
-                let step =
-                    walk.step(Part::Client, Outcome::Passes, format!("{says}: no mTLS and no identity"));
+                let step = walk.step(Part::Client, Outcome::Passes, format!("{says}: no mTLS and no identity"));
                 step.only_if(Some(Condition::Limit(format!("without mTLS from {of_all} of the client"))))
             }
         };
@@ -374,10 +364,8 @@ impl<'a> Mesh<'a> {
         match self.issuance.restart(first, "only new pods get a proxy") {
             Some(restart) => self.remedy(step, &Remedy { steps: vec![restart], ..Remedy::new() }),
             None => {
-                let check = format!(
-                    "create the pod again: only new pods get a proxy. {} shows the cause",
-                    own("check")
-                );
+                let check =
+                    format!("create the pod again: only new pods get a proxy. {} shows the cause", own("check"));
                 step.fix(check);
             }
         }
@@ -390,8 +378,7 @@ impl<'a> Mesh<'a> {
         };
         let Some(HostTarget { namespace, name, is_pod }) = named else {
             self.lookups(walk, caller.pod, to);
-            let caller =
-                caller.through(to.port.is_none_or(|port| skipped(walk, caller.pod, port, &self.policy.cni)));
+            let caller = caller.through(to.port.is_none_or(|port| skipped(walk, caller.pod, port, &self.policy.cni)));
             if self.discovery(walk, caller) {
                 routed::outside(walk, &self.outbound.index, caller.meshed.then_some(caller.pod), to);
             }
@@ -420,9 +407,7 @@ impl<'a> Mesh<'a> {
                         format!("no Service {namespace}/{name} exists, and no workload or pod of that name")
                     }
                     false => {
-                        format!(
-                            "the evidence has no Service {namespace}/{name}, and no workload or pod of that name"
-                        )
+                        format!("the evidence has no Service {namespace}/{name}, and no workload or pod of that name")
                     }
                 };
                 let fix = match self.meant(namespace, name, true) {
@@ -441,9 +426,7 @@ impl<'a> Mesh<'a> {
         let says = if meshed {
             format!("pod {name} is meshed; it calls as {}", self.identity(pod))
         } else {
-            format!(
-                "pod {name} has no proxy: it calls without mTLS, without an identity and without Linkerd's routes"
-            )
+            format!("pod {name} has no proxy: it calls without mTLS, without an identity and without Linkerd's routes")
         };
         walk.step(Part::Client, Outcome::Passes, says).evidence(Evidence::field(
             subject(pod),
@@ -461,11 +444,8 @@ impl<'a> Mesh<'a> {
         if let Some(status) = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready) {
             let says = format!("the proxy of pod {name} is not ready: its calls are refused or hang");
             let path = format!("status.containerStatuses[{}].ready", status.name);
-            let step = walk.step(Part::Client, Outcome::Stops, says).evidence(Evidence::field(
-                subject(pod),
-                path,
-                "false",
-            ));
+            let step =
+                walk.step(Part::Client, Outcome::Stops, says).evidence(Evidence::field(subject(pod), path, "false"));
             self.repair_proxy(step, pod);
             return None;
         }

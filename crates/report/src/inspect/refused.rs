@@ -40,8 +40,8 @@ pub fn of_servers<'a>(
 /// Why a route has no effect on a Server; `None` if its status shows that it has.
 fn why(kind: RouteKind, route: &Route, answer: &ParentAnswer<'_>, complete: bool) -> Option<String> {
     let mut statuses = route.status.parents.iter();
-    let own = statuses
-        .find(|status| status.controller_name == POLICY_CONTROLLER && answer.parent.is(&status.parent_ref));
+    let own =
+        statuses.find(|status| status.controller_name == POLICY_CONTROLLER && answer.parent.is(&status.parent_ref));
     let said = own.and_then(|status| status.conditions.iter().find(|condition| condition.kind == "Accepted"));
     if said.is_some_and(|said| said.status == "True") {
         return None;

@@ -69,28 +69,18 @@ impl RotationAnswer {
         obstacles.unjudged.sort();
         obstacles.unjudged.dedup();
         let linked = cause::link_by_cards(found, &cluster.namespaces);
-        let roots = linked
-            .into_iter()
-            .filter(|finding| finding.caused_by.is_empty() && finding.severity > Severity::Info);
+        let roots =
+            linked.into_iter().filter(|finding| finding.caused_by.is_empty() && finding.severity > Severity::Info);
         let roots: Vec<Finding> = roots.collect();
         // What must be repaired before a blocking finding blocks too.
         let is_own = |finding: &Finding| blocking.contains(finding.check) && is_blocking(finding);
-        let earlier: BTreeSet<Fingerprint> = roots
-            .iter()
-            .filter(|finding| is_own(finding))
-            .flat_map(|finding| finding.after.clone())
-            .collect();
-        let (broken, others) = roots
-            .into_iter()
-            .partition(|finding| is_own(finding) || earlier.contains(&finding.fingerprint()));
+        let earlier: BTreeSet<Fingerprint> =
+            roots.iter().filter(|finding| is_own(finding)).flat_map(|finding| finding.after.clone()).collect();
+        let (broken, others) =
+            roots.into_iter().partition(|finding| is_own(finding) || earlier.contains(&finding.fingerprint()));
         obstacles.broken = broken;
         let rotation = Rotation::read(cluster, knowledge, settings, statements, &obstacles);
-        RotationAnswer {
-            rotation,
-            broken: obstacles.broken,
-            others,
-            cli: cluster.cli_version.as_ref().ok().cloned(),
-        }
+        RotationAnswer { rotation, broken: obstacles.broken, others, cli: cluster.cli_version.as_ref().ok().cloned() }
     }
 
     /// Whether a step may be done now; the next one if `None`.

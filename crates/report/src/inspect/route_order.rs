@@ -17,15 +17,11 @@ pub(super) struct RuleOfRoute<'o, 'a> {
 
 /// The rules that can get requests, in the order of the proxy.
 pub(super) fn effective_rules<'o, 'a>(outbound: &'o Outbound<'a>) -> Vec<RuleOfRoute<'o, 'a>> {
-    let each = outbound
-        .routes
-        .iter()
-        .flat_map(|route| route.rules.iter().map(move |rule| RuleOfRoute { route, rule }));
+    let each = outbound.routes.iter().flat_map(|route| route.rules.iter().map(move |rule| RuleOfRoute { route, rule }));
     let mut kept: Vec<RuleOfRoute<'o, 'a>> = Vec::new();
     for one in each {
         let is_taken = |said: &Option<ComparableMatch<'_>>| {
-            said.is_some()
-                && kept.iter().any(|first| precedes(*first, one) && conditions(first.rule).contains(said))
+            said.is_some() && kept.iter().any(|first| precedes(*first, one) && conditions(first.rule).contains(said))
         };
         if !conditions(one.rule).iter().all(is_taken) {
             kept.push(one);
@@ -74,8 +70,7 @@ fn condition(said: &RouteMatch) -> Option<ComparableMatch<'_>> {
     if values.filter_map(|one| one.value.as_deref()).any(is_marked) {
         return None;
     }
-    let path =
-        path.map(|one| (one.kind.as_deref().unwrap_or("PathPrefix"), one.value.as_deref().unwrap_or("/")));
+    let path = path.map(|one| (one.kind.as_deref().unwrap_or("PathPrefix"), one.value.as_deref().unwrap_or("/")));
     Some(ComparableMatch {
         path: path.unwrap_or(any().path),
         headers: sorted(&said.headers, str::to_ascii_lowercase),

@@ -9,9 +9,7 @@ use super::route_order::{RuleOfRoute, effective_rules};
 use super::steps::{Condition, End, Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
 use crate::knowledge::{Calls, policy_duration};
-use crate::model::policy::{
-    Backend, Destination, Outbound, OutboundIndex, OutboundRule, Parent, Spoken, Timeouts,
-};
+use crate::model::policy::{Backend, Destination, Outbound, OutboundIndex, OutboundRule, Parent, Spoken, Timeouts};
 use crate::objects::{DstOverride, Kind, Pod, Service, ServiceProfile};
 
 /// The next destination after the routes.
@@ -49,12 +47,10 @@ pub(super) fn service(
         }
         if waiting.is_empty() {
             let limit = limits([timeouts], calls);
-            let says =
-                format!("no route and no profile is attached: requests go to the Service itself{limit}");
+            let says = format!("no route and no profile is attached: requests go to the Service itself{limit}");
             walk.step(Part::Routes, Outcome::Passes, says).only_if(within([timeouts], calls));
         } else {
-            let says =
-                format!("{}: the policy controller has not accepted or rejected it yet", waiting.join(", "));
+            let says = format!("{}: the policy controller has not accepted or rejected it yet", waiting.join(", "));
             walk.step(Part::Routes, Outcome::NotJudged, says);
         }
         return Next::Service;
@@ -70,10 +66,7 @@ fn times_out(walk: &mut Walk, service: &Service, calls: &Calls) {
         policy_duration(value).filter(Duration::is_zero).map(|_| (key, value))
     });
     let (key, value) = zero.unwrap_or_default();
-    let says = format!(
-        "{key} of Service {name} is {value:?}: requests time out at once and get {}",
-        calls.timed_out
-    );
+    let says = format!("{key} of Service {name} is {value:?}: requests time out at once and get {}", calls.timed_out);
     walk.step(Part::Routes, Outcome::Stops, says)
         .evidence(Evidence::field(
             Subject::object(Kind::Service, namespace, name),
@@ -96,19 +89,13 @@ fn limits(timeouts: impl IntoIterator<Item = Timeouts>, calls: &Calls) -> String
 
 /// The timeout of requests as a condition, if all of them have the same.
 fn within(timeouts: impl IntoIterator<Item = Timeouts>, calls: &Calls) -> Option<Condition> {
-    let mut limits =
-        timeouts.into_iter().map(|limits| [limits.request, limits.response].into_iter().flatten().min());
+    let mut limits = timeouts.into_iter().map(|limits| [limits.request, limits.response].into_iter().flatten().min());
     let first = limits.next()??;
     let words = || format!("within {} ms (then {})", first.as_millis(), calls.timed_out);
     limits.all(|limit| limit == Some(first)).then(|| Condition::Limit(words()))
 }
 
-fn by_profile(
-    walk: &mut Walk,
-    profile: &ServiceProfile,
-    calls: &Calls,
-    exists: impl Fn(&str, &str) -> bool,
-) -> Next {
+fn by_profile(walk: &mut Walk, profile: &ServiceProfile, calls: &Calls, exists: impl Fn(&str, &str) -> bool) -> Next {
     if profile.spec.dst_overrides.iter().any(DstOverride::has_share) {
         return by_overrides(walk, profile, exists);
     }
@@ -117,9 +104,8 @@ fn by_profile(
     } else {
         String::new()
     };
-    let says = format!(
-        "the routes of a ServiceProfile apply; HTTPRoutes and GRPCRoutes of the Service have no effect{limit}"
-    );
+    let says =
+        format!("the routes of a ServiceProfile apply; HTTPRoutes and GRPCRoutes of the Service have no effect{limit}");
     walk.step(Part::Routes, Outcome::Passes, says).evidence(Evidence::field(
         of_profile(profile),
         "spec.routes",
@@ -147,8 +133,7 @@ fn by_overrides(walk: &mut Walk, profile: &ServiceProfile, exists: impl Fn(&str,
     };
     let (there, missing): (Vec<_>, Vec<_>) =
         services.into_iter().partition(|(namespace, name, _)| exists(namespace, name));
-    let lost: Vec<String> =
-        missing.iter().map(|(namespace, name, _)| format!("{namespace}/{name}")).collect();
+    let lost: Vec<String> = missing.iter().map(|(namespace, name, _)| format!("{namespace}/{name}")).collect();
     let lost = lost.join(", ");
     let (outcome, says) = match (there.is_empty(), missing.is_empty()) {
         (_, true) => (Outcome::Passes, format!("a ServiceProfile sends the requests to {listed}")),
@@ -158,9 +143,7 @@ fn by_overrides(walk: &mut Walk, profile: &ServiceProfile, exists: impl Fn(&str,
         ),
         (false, false) => (
             Outcome::Partly,
-            format!(
-                "a ServiceProfile sends a part of the requests to Service {lost}, which does not exist: it fails"
-            ),
+            format!("a ServiceProfile sends a part of the requests to Service {lost}, which does not exist: it fails"),
         ),
     };
     let step = walk.step(Part::Routes, outcome, says).evidence(seen);
@@ -205,17 +188,11 @@ fn redirects(rule: &OutboundRule<'_>) -> bool {
     rule.rule.filters.iter().any(|filter| filter.request_redirect.is_some())
 }
 
-fn by_routes(
-    walk: &mut Walk,
-    outbound: &Outbound<'_>,
-    (service, port): (&Service, u16),
-    calls: &Calls,
-) -> Next {
+fn by_routes(walk: &mut Walk, outbound: &Outbound<'_>, (service, port): (&Service, u16), calls: &Calls) -> Next {
     let effective = effective_rules(outbound);
     let names = names(&effective);
     let rules: Vec<&OutboundRule<'_>> = effective.iter().map(|one| one.rule).collect();
-    let failures: Vec<(bool, String)> =
-        rules.iter().filter_map(|rule| failing(outbound, rule, calls)).collect();
+    let failures: Vec<(bool, String)> = rules.iter().filter_map(|rule| failing(outbound, rule, calls)).collect();
     let why = failures.iter().map(|(_, why)| why.as_str()).collect::<Vec<_>>().join("; ");
     let fails = !failures.is_empty() && failures.len() == rules.len() && failures.iter().all(|(all, _)| *all);
     let redirected = rules.iter().filter(|rule| redirects(rule)).count();
@@ -226,15 +203,11 @@ fn by_routes(
     let (outcome, says) = if fails {
         (Outcome::Stops, format!("{names}: every request that it matches fails: {why}"))
     } else if rules.iter().any(|rule| is_unweighted(rule)) {
-        let says = format!(
-            "{names}: all backends of a rule have the weight 0; the result of its requests is not known"
-        );
+        let says =
+            format!("{names}: all backends of a rule have the weight 0; the result of its requests is not known");
         (Outcome::NotJudged, says)
     } else if redirected > 0 && redirected == rules.len() && everything {
-        (
-            Outcome::Stops,
-            format!("{names}: every request gets {}, and none reaches the Service", calls.redirected),
-        )
+        (Outcome::Stops, format!("{names}: every request gets {}, and none reaches the Service", calls.redirected))
     } else if !failures.is_empty() {
         (Outcome::Partly, format!("{names}: some of the requests fail: {why}"))
     } else if redirected > 0 {
@@ -326,22 +299,16 @@ pub(super) fn outside(walk: &mut Walk, index: &OutboundIndex<'_>, client: Option
         let held = client.map(|client| index.networks_for(&client.metadata.namespace)).unwrap_or_default();
         if !held.is_empty() {
             let names: Vec<String> = held.iter().map(|network| network.metadata.name.clone()).collect();
-            let says = format!(
-                "whether EgressNetwork {} selects it depends on its address and port",
-                names.join(" or ")
-            );
+            let says =
+                format!("whether EgressNetwork {} selects it depends on its address and port", names.join(" or "));
             walk.step(Part::Egress, Outcome::NotJudged, says);
         }
         walk.step(Part::Destination, Outcome::NotJudged, not_here);
         return;
     };
     if outbound.spoken == Spoken::Refused {
-        walk.step(
-            Part::Destination,
-            Outcome::Stops,
-            format!("{to} is a Service that does not declare that port"),
-        )
-        .fix("add the port to the Service");
+        walk.step(Part::Destination, Outcome::Stops, format!("{to} is a Service that does not declare that port"))
+            .fix("add the port to the Service");
         return;
     }
     if let Parent::Egress { network, .. } = &outbound.parent {
@@ -358,9 +325,7 @@ pub(super) fn outside(walk: &mut Walk, index: &OutboundIndex<'_>, client: Option
             .collect();
         let (outcome, says) = match (outbound.forbids_rest(), routes.is_empty()) {
             (false, _) => (Outcome::Passes, format!("EgressNetwork {name} allows it")),
-            (true, true) => {
-                (Outcome::Stops, format!("EgressNetwork {name} denies it, and no route allows it"))
-            }
+            (true, true) => (Outcome::Stops, format!("EgressNetwork {name} denies it, and no route allows it")),
             (true, false) => {
                 let routes = routes.join(", ");
                 (

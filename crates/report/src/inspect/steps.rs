@@ -214,9 +214,7 @@ fn is_about(finding: &Finding, objects: &BTreeSet<&str>) -> bool {
     finding.subjects.iter().any(|subject| match subject {
         Subject::Object { kind, namespace, name, pods } => {
             objects.contains(Subject::object(kind, namespace, name).to_string().as_str())
-                || pods
-                    .iter()
-                    .any(|pod| objects.contains(Subject::object("Pod", namespace, pod).to_string().as_str()))
+                || pods.iter().any(|pod| objects.contains(Subject::object("Pod", namespace, pod).to_string().as_str()))
         }
         Subject::Node { .. } | Subject::Thing { .. } => false,
     })
@@ -249,13 +247,12 @@ impl Walk {
     /// Adds the findings that explain the steps at which the call fails: the root causes of findings about the objects
     /// of their evidence, and errors about these. Steps about policies name the rule that denies the call themselves.
     pub fn explain(&mut self, findings: &[Finding]) {
-        let failing = self.steps.iter().filter(|step| {
-            step.outcome >= Outcome::Partly && !matches!(step.part, Part::Policy | Part::Network)
-        });
-        let objects: BTreeSet<&str> = failing
-            .flat_map(|step| &step.evidence)
-            .filter_map(|evidence| object_of(&evidence.place))
-            .collect();
+        let failing = self
+            .steps
+            .iter()
+            .filter(|step| step.outcome >= Outcome::Partly && !matches!(step.part, Part::Policy | Part::Network));
+        let objects: BTreeSet<&str> =
+            failing.flat_map(|step| &step.evidence).filter_map(|evidence| object_of(&evidence.place)).collect();
         // A warning without causes is about something else: an outdated proxy, an unknown annotation.
         let explains = |at: &usize| {
             let finding = &findings[*at];
@@ -264,8 +261,7 @@ impl Walk {
         };
         let links = FindingLinks::from_findings(findings);
         let roots = (0..findings.len()).filter(explains).flat_map(|at| links.roots_or_itself(at));
-        let roots: BTreeSet<usize> =
-            roots.filter(|&root| findings[root].severity >= Severity::Warning).collect();
+        let roots: BTreeSet<usize> = roots.filter(|&root| findings[root].severity >= Severity::Warning).collect();
         self.causes = roots.into_iter().map(|root| findings[root].clone()).collect();
         if !self.causes.is_empty() {
             self.steps.iter_mut().for_each(|step| step.numbered.retain(|(text, _)| text != READ_CHECKS));
@@ -384,11 +380,7 @@ impl Step {
     }
 
     /// Adds a step of the fix to the numbered ones.
-    pub(super) fn then(
-        &mut self,
-        text: impl Into<String>,
-        paste: impl IntoIterator<Item = String>,
-    ) -> &mut Step {
+    pub(super) fn then(&mut self, text: impl Into<String>, paste: impl IntoIterator<Item = String>) -> &mut Step {
         self.numbered.push((text.into(), paste.into_iter().collect()));
         self
     }

@@ -4,9 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::proxy_state::Comparison;
-pub use self::proxy_state::{
-    Agreement, AppliedPolicy, BalancedService, Certificate, ProxyState, ProxySync, Since,
-};
+pub use self::proxy_state::{Agreement, AppliedPolicy, BalancedService, Certificate, ProxyState, ProxySync, Since};
 use super::evidence::Lists;
 use crate::checks::{self, Check, CheckResult, Outcome, Settings, evaluate};
 use crate::fetched::{Fetched, Why};
@@ -107,9 +105,7 @@ impl<'a> Sync<'a> {
             row.problems = findings.iter().enumerate().filter_map(is_about).collect();
         }
         let mut gaps = lists.gaps;
-        gaps.extend(
-            results.iter().flat_map(|result| &result.gaps).filter(|gap| gap.was_asked_for()).cloned(),
-        );
+        gaps.extend(results.iter().flat_map(|result| &result.gaps).filter(|gap| gap.was_asked_for()).cloned());
         gaps.extend(unread(cluster));
         gaps.sort();
         gaps.dedup();
@@ -125,8 +121,7 @@ impl<'a> Sync<'a> {
 
     /// Whether a control-plane replica or proxy is out of sync, or a problem was found.
     pub fn is_out_of_sync(&self) -> bool {
-        self.rows.iter().any(|row| row.state(self) == ProxySync::OutOfSync)
-            || self.problems().next().is_some()
+        self.rows.iter().any(|row| row.state(self) == ProxySync::OutOfSync) || self.problems().next().is_some()
     }
 
     /// Whether something that was requested is unknown.
@@ -148,9 +143,8 @@ impl<'a> Sync<'a> {
                 pods.push(format!("{}/{}", meta.namespace, meta.name));
             }
         }
-        images.retain(|image, versions| {
-            versions.len() > 1 || versions.keys().any(|version| contradicts(image, version))
-        });
+        images
+            .retain(|image, versions| versions.len() > 1 || versions.keys().any(|version| contradicts(image, version)));
         let each = images.into_iter();
         each.map(|(image, versions)| MixedBuild { image: image.to_owned(), versions }).collect()
     }
@@ -170,11 +164,8 @@ impl<'a> Sync<'a> {
 impl SyncRow<'_> {
     /// Whether it is in sync.
     pub fn state(&self, sync: &Sync<'_>) -> ProxySync {
-        let has_problem = self
-            .problems
-            .iter()
-            .filter_map(|at| sync.findings.get(*at))
-            .any(|one| one.severity > Severity::Info);
+        let has_problem =
+            self.problems.iter().filter_map(|at| sync.findings.get(*at)).any(|one| one.severity > Severity::Info);
         match &self.proxy {
             _ if has_problem => ProxySync::OutOfSync,
             Err(_) => ProxySync::NotRead,
@@ -220,18 +211,16 @@ fn rows<'a>(
         let is_selected = namespaces.is_empty() || namespaces.iter().any(|one| one == namespace);
         let read = metrics.container(pod, PROXY_CONTAINER);
         let failed = failed(sample, pod);
-        let is_named =
-            component.is_some() || is_selected && (read != Err(NoMetrics::NotRead) || failed.is_some());
+        let is_named = component.is_some() || is_selected && (read != Err(NoMetrics::NotRead) || failed.is_some());
         if !is_named {
             continue;
         }
-        let proxy =
-            read.map(|metrics| ProxyState::new(pod, metrics, with)).map_err(|none| match (none, failed) {
-                (NoMetrics::Failed(error), _) => error.to_owned(),
-                (_, Some(error)) => error.to_owned(),
-                (NoMetrics::EarlierRun, None) => "the metrics are of a process that has ended".to_owned(),
-                (NoMetrics::NotRead, None) => "no metrics were read or given".to_owned(),
-            });
+        let proxy = read.map(|metrics| ProxyState::new(pod, metrics, with)).map_err(|none| match (none, failed) {
+            (NoMetrics::Failed(error), _) => error.to_owned(),
+            (_, Some(error)) => error.to_owned(),
+            (NoMetrics::EarlierRun, None) => "the metrics are of a process that has ended".to_owned(),
+            (NoMetrics::NotRead, None) => "no metrics were read or given".to_owned(),
+        });
         rows.push(SyncRow { pod, component, version: version(pod, component), proxy, problems: Vec::new() });
     }
     rows.sort_by_key(|row| (row.component.is_none(), row.pod.metadata.key()));
@@ -281,8 +270,7 @@ fn is_about(finding: &Finding, pod: &Pod) -> bool {
     let (own_namespace, own_name) = pod.metadata.key();
     let is_subject = finding.subjects.iter().any(|subject| match subject {
         Subject::Object { kind, namespace, name, pods } => {
-            namespace == own_namespace
-                && (pods.iter().any(|pod| pod == own_name) || kind == "Pod" && name == own_name)
+            namespace == own_namespace && (pods.iter().any(|pod| pod == own_name) || kind == "Pod" && name == own_name)
         }
         Subject::Node { .. } | Subject::Thing { .. } => false,
     });

@@ -22,7 +22,6 @@ impl Baseline {
     pub fn knows(&self, finding: &Finding, is_accepted: impl Fn(&Subject) -> bool) -> bool {
         let known = |print: &str| self.0.get(print).is_some_and(|then| *then >= finding.severity);
         let at = |subject: &Subject| known(&finding.subject_fingerprint(subject).0);
-        known(&finding.fingerprint().0)
-            || finding.subjects.iter().all(|subject| at(subject) || is_accepted(subject))
+        known(&finding.fingerprint().0) || finding.subjects.iter().all(|subject| at(subject) || is_accepted(subject))
     }
 }

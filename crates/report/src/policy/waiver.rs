@@ -109,9 +109,7 @@ fn waiver(file: &str, line: u64, entry: WaiverEntry) -> Result<Waiver, String> {
     let said = |name: &str, value: Option<String>| {
         let value = value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         value.ok_or_else(|| {
-            format!(
-                "the waiver has no {name}; each has check or fingerprint, scope, reason, owner and expires"
-            )
+            format!("the waiver has no {name}; each has check or fingerprint, scope, reason, owner and expires")
         })
     };
     let what = match (entry.check, entry.fingerprint) {
@@ -206,9 +204,7 @@ impl Scope {
             Subject::Node { node, .. } => {
                 self.namespace.is_none() && self.object.is_none() && fits(&self.node, &[node])
             }
-            Subject::Thing { thing } => {
-                self.namespace.is_none() && self.node.is_none() && fits(&self.object, &[thing])
-            }
+            Subject::Thing { thing } => self.namespace.is_none() && self.node.is_none() && fits(&self.object, &[thing]),
         }
     }
 }

@@ -95,8 +95,7 @@ pub(super) fn coverage(
 pub fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread> {
     let held = &collected.uncollected;
     let definitions = collected.cluster.list::<CustomResourceDefinition>();
-    let served: BTreeSet<&str> =
-        definitions.iter().map(|definition| definition.metadata.name.as_str()).collect();
+    let served: BTreeSet<&str> = definitions.iter().map(|definition| definition.metadata.name.as_str()).collect();
     let may_be_there = |kind: &UnreadKind| !held.complete && served.contains(kind.resource.as_str());
     let kinds = knowledge.unread().kinds().iter().filter_map(|kind| {
         // A custom check can read a kind too.

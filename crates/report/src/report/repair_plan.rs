@@ -77,8 +77,7 @@ impl RepairPlan {
             let nearest = || finding.after.iter().map(|(number, _)| number);
             let further = nearest().filter_map(|number| earlier.get(number)).flatten();
             let all: BTreeSet<usize> = nearest().chain(further).copied().collect();
-            let mut before: BTreeSet<usize> =
-                nearest().filter_map(|number| last_steps.get(number).copied()).collect();
+            let mut before: BTreeSet<usize> = nearest().filter_map(|number| last_steps.get(number).copied()).collect();
             let mut is_first = true;
             let is_custom = crate::checks::find(findings[at].check).is_some_and(|check| check.is_brought());
             for step in &findings[at].remedy.steps {
@@ -93,8 +92,7 @@ impl RepairPlan {
                 // A restart at the end of an earlier repair is also the first step of this one.
                 let restarted = if is_first { graph.restarted(&node, &all) } else { None };
                 // Values of an earlier repair are set together with those of this one.
-                let first =
-                    if is_first { restarted.or_else(|| graph.set_with(&node, severity)) } else { None };
+                let first = if is_first { restarted.or_else(|| graph.set_with(&node, severity)) } else { None };
                 is_first = restarted.is_some();
                 let node = first.unwrap_or_else(|| graph.add(node, severity, &before));
                 last_steps.insert(finding.number, node);

@@ -111,9 +111,7 @@ pub(super) fn verdict(
         not_checked_passes: policy.not_checked_passes && !unreadable,
         // A run without evidence does not succeed, whatever evidence was requested; --on-not-checked=pass
         // does not cover that. Manifests may contain only parts that no check covers.
-        none_ran: none_ran
-            || read_no_object
-            || ((asked_for || origin.kind != "manifests") && saw_nothing(results)),
+        none_ran: none_ran || read_no_object || ((asked_for || origin.kind != "manifests") && saw_nothing(results)),
         // A partial list counts as read: that is a gap, not a run without evidence.
         nothing_judged: judged == 0 && read_nothing,
     });
@@ -121,9 +119,7 @@ pub(super) fn verdict(
         status,
         gate: policy.gate.label(),
         not_checked_passes: policy.not_checked_passes,
-        roots: Counts::from_findings(
-            findings.iter().filter(|finding| finding.caused_by.is_empty()).filter(counts),
-        ),
+        roots: Counts::from_findings(findings.iter().filter(|finding| finding.caused_by.is_empty()).filter(counts)),
         findings: Counts::from_findings(findings.iter().filter(counts)),
         waived: findings.iter().filter(|finding| finding.is_waived()).count(),
         waived_in_part: findings.iter().filter(|finding| !finding.waived_in_part.is_empty()).count(),

@@ -27,10 +27,7 @@ fn found(fresh: &Fresh<'_>) -> CurrentSubjects {
     for finding in fresh.findings {
         for subject in &finding.subjects {
             let print = Finding::subject_fingerprint(finding, subject);
-            found
-                .entry((finding.check, Anchor::from_subject(subject)))
-                .or_default()
-                .push((print, finding.severity));
+            found.entry((finding.check, Anchor::from_subject(subject))).or_default().push((print, finding.severity));
         }
     }
     found
@@ -98,9 +95,8 @@ impl<'a> Recheck<'a> {
         }
         let now = self.found.get(&(check.id, Anchor::from_subject(subject))).map_or(&[][..], Vec::as_slice);
         // An info in place of an error or a warning needs no repair.
-        let (infos, now): (Vec<_>, Vec<_>) = now
-            .iter()
-            .partition(|(_, severity)| *severity == Severity::Info && finding.severity > Severity::Info);
+        let (infos, now): (Vec<_>, Vec<_>) =
+            now.iter().partition(|(_, severity)| *severity == Severity::Info && finding.severity > Severity::Info);
         match print {
             Some(print) if now.iter().any(|(one, _)| one == print) => return (State::StillThere, None, None),
             // The same check reports a finding for the same subject that the report does not have.
@@ -200,16 +196,12 @@ impl<'a> Recheck<'a> {
         match subject {
             Subject::Node { node, .. } => {
                 let listed = cluster.answer(&Item::List(Kind::Node));
-                let listed =
-                    listed.filter(|answer| answer.fetched == Fetched::Complete && answer.count() > 0);
-                let gone = listed.is_some_and(|answer| {
-                    !answer.objects::<Node>().iter().any(|other| other.metadata.name == *node)
-                });
+                let listed = listed.filter(|answer| answer.fetched == Fetched::Complete && answer.count() > 0);
+                let gone = listed
+                    .is_some_and(|answer| !answer.objects::<Node>().iter().any(|other| other.metadata.name == *node));
                 (!held.contains(&node.as_str()) && !gone).then(|| format!("no node evidence of {node}"))
             }
-            Subject::Object { .. } | Subject::Thing { .. } => {
-                held.into_iter().find_map(|node| self.old_files(node))
-            }
+            Subject::Object { .. } | Subject::Thing { .. } => held.into_iter().find_map(|node| self.old_files(node)),
         }
     }
 }

@@ -36,11 +36,7 @@ pub(super) fn undone(damage: PemDamage) -> Call {
 }
 
 /// Adds the steps that put the current bundle in place again without its damage.
-pub(in crate::checks::certificates) fn restored_bundle(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    damage: PemDamage,
-) -> Remedy {
+pub(in crate::checks::certificates) fn restored_bundle(ctx: &Context<'_>, remedy: Remedy, damage: PemDamage) -> Remedy {
     let act = match damage {
         PemDamage::Joined => "Write the bundle to a file, with the missing line break",
         PemDamage::Indented => "Write the bundle to a file, without the indentation",
@@ -104,27 +100,17 @@ pub(in crate::checks::certificates) fn without_anchor(
 
 /// The call that prints the current bundle.
 pub(in crate::checks::certificates) fn current_bundle(ctx: &Context<'_>) -> Call {
-    let configmap =
-        kubectl().namespace(&ctx.namespaces().control_plane).words("get configmap").arg(TRUST_ROOTS);
+    let configmap = kubectl().namespace(&ctx.namespaces().control_plane).words("get configmap").arg(TRUST_ROOTS);
     configmap.words("-o").arg("jsonpath={.data.ca-bundle\\.crt}")
 }
 
 /// Adds the step that writes the current bundle to a file.
-pub(in crate::checks) fn read_bundle(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    act: &str,
-    file: &'static str,
-) -> Remedy {
+pub(in crate::checks) fn read_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
     remedy.command(act, current_bundle(ctx).to_file(file))
 }
 
 /// Adds the step that writes the current bundle to a file, each certificate once.
-pub(in crate::checks::certificates) fn read_bundle_once(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    act: &str,
-) -> Remedy {
+pub(in crate::checks::certificates) fn read_bundle_once(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
     let once = program("awk").arg(
         r#"/BEGIN CERTIFICATE-/{c=""; p=1} p{c=c $0 "\n"} /END CERTIFICATE-/{p=0; if (!seen[c]++) printf "%s", c}"#,
     );
@@ -145,12 +131,7 @@ pub(in crate::checks) fn add_to_bundle(
 }
 
 /// Adds the step that puts a bundle of trust anchors in place.
-pub(in crate::checks) fn put_bundle(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    act: &str,
-    file: &'static str,
-) -> Remedy {
+pub(in crate::checks) fn put_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
     put_bundle_with(ctx, remedy, act, file, Options::none())
 }
 

@@ -3,9 +3,7 @@
 use super::KEYS;
 use crate::checks::prelude::*;
 use crate::checks::restart;
-use crate::checks::trust_roots::{
-    TRUST_ROOT_HASH, current_for_steps, foreign_pods, is_hash_of, strands_proxies,
-};
+use crate::checks::trust_roots::{TRUST_ROOT_HASH, current_for_steps, foreign_pods, is_hash_of, strands_proxies};
 use crate::checks::upgrade::{self};
 use crate::command::Line;
 use crate::finding::{Restarts, Step};
@@ -28,10 +26,7 @@ pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy
 }
 
 /// As [`restart_control_plane`], once every proxy trusts it.
-pub(in crate::checks::certificates) fn restart_trusted_control_plane(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-) -> Remedy {
+pub(in crate::checks::certificates) fn restart_trusted_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     restarted(ctx, remedy, false)
 }
 
@@ -51,11 +46,7 @@ fn is_rolled(remedy: &Remedy) -> bool {
 
 /// Adds the restart of the control plane before a step that must follow at once, since the old proxies cannot reach the
 /// restarted control plane.
-pub(in crate::checks::certificates) fn restart_before(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    next: &Step,
-) -> Remedy {
+pub(in crate::checks::certificates) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: &Step) -> Remedy {
     restart(ctx, remedy, Some(next), true)
 }
 
@@ -68,9 +59,7 @@ fn restart(ctx: &Context<'_>, remedy: Remedy, next: Option<&Step>, cuts_off: boo
             "Restart the control plane, which reads the trust anchors only at startup. Old pods cannot reach it from \
              then on, so do the next step at once"
         }
-        false => {
-            "Restart the control plane, which reads the trust anchors only at startup, and wait until it runs"
-        }
+        false => "Restart the control plane, which reads the trust anchors only at startup, and wait until it runs",
     };
     let restart: Line = kubectl().namespace(namespace).words("rollout restart deployment").into();
     // With another CLI, the step before or after does nothing, and neither may this one.

@@ -8,8 +8,8 @@ use super::steps::remedy;
 use super::templates::of_templates;
 use super::texts::{not_yet, notes, summary};
 use super::{
-    AnchorRole, Condition, ConditionStatus, Obstacles, Phase, PlannedStage, Progress, Rotation,
-    RotationSubject, Stage, condition,
+    AnchorRole, Condition, ConditionStatus, Obstacles, Phase, PlannedStage, Progress, Rotation, RotationSubject, Stage,
+    condition,
 };
 use crate::certificates::{Certificate, Validity};
 use crate::checks::certificates::identity::ISSUER;
@@ -59,9 +59,7 @@ pub(super) fn rotation(ctx: &Context<'_>, evidence: &Evidence<'_>, obstacles: &O
         is_due: evidence.due.is_some(),
         anchors: anchors(evidence),
         issuer: evidence.issuer.as_ref().map(|issuer| issuer_row(evidence, issuer.certificate())),
-        meshed: evidence
-            .knows_proxies
-            .then(|| evidence.proxies.iter().filter(|proxy| !proxy.is_control_plane).count()),
+        meshed: evidence.knows_proxies.then(|| evidence.proxies.iter().filter(|proxy| !proxy.is_control_plane).count()),
         workloads: workloads(evidence),
         not_yet: not_yet(phase, of, evidence, &plan),
         notes: notes(phase, evidence),
@@ -81,13 +79,11 @@ fn phase(evidence: &Evidence<'_>) -> Phase {
         return Phase::Unknown;
     }
     if let Some(anchor) = evidence.new_anchor() {
-        let is_trusted =
-            evidence.proxies.iter().all(|proxy| trusts(evidence, proxy, anchor) == ConditionStatus::Yes);
+        let is_trusted = evidence.proxies.iter().all(|proxy| trusts(evidence, proxy, anchor) == ConditionStatus::Yes);
         return if is_trusted { Phase::AnchorTrusted } else { Phase::AnchorAdded };
     }
     if evidence.with(AnchorRole::Old).next().is_some() {
-        let is_renewed =
-            evidence.proxies.iter().all(|proxy| renewed(evidence, proxy) == ConditionStatus::Yes);
+        let is_renewed = evidence.proxies.iter().all(|proxy| renewed(evidence, proxy) == ConditionStatus::Yes);
         return if is_renewed { Phase::AnchorUnneeded } else { Phase::IssuerReplaced };
     }
     let is_left = evidence.proxies.iter().any(|proxy| is_current(evidence, proxy) == ConditionStatus::No);
@@ -103,9 +99,8 @@ fn next(phase: Phase, of: RotationSubject, evidence: &Evidence<'_>) -> Option<St
         (Phase::AnchorAdded, _) => {
             let anchor = evidence.new_anchor();
             let mut own = evidence.proxies.iter().filter(|proxy| proxy.is_control_plane);
-            let is_ready = own.all(|proxy| {
-                anchor.is_some_and(|anchor| trusts(evidence, proxy, anchor) == ConditionStatus::Yes)
-            });
+            let is_ready =
+                own.all(|proxy| anchor.is_some_and(|anchor| trusts(evidence, proxy, anchor) == ConditionStatus::Yes));
             Some(if is_ready { Stage::RestartWorkloads } else { Stage::RestartControlPlane })
         }
         (Phase::IssuerReplaced, _) => Some(Stage::RenewCertificates),
@@ -163,9 +158,7 @@ fn stored(ctx: &Context<'_>) -> Condition {
             condition(text, ConditionStatus::Yes, Vec::new())
         }
         Ok(Some(drift)) => Condition {
-            close: Some(
-                "store the current bundle first: the warning about trust anchors has the steps".to_owned(),
-            ),
+            close: Some("store the current bundle first: the warning about trust anchors has the steps".to_owned()),
             ..condition(text, ConditionStatus::No, drift.lines())
         },
         Err(Unjudged::Missing(missing)) => Condition {
@@ -214,11 +207,9 @@ fn has_new_anchor(evidence: &Evidence<'_>) -> Condition {
             let state = ConditionStatus::from_bool(anchor.validity(evidence.now) == Validity::Current);
             condition(text, state, vec![anchor.summary()])
         }
-        None => condition(
-            text,
-            ConditionStatus::No,
-            vec!["the bundle has no anchor newer than the issuer's".to_owned()],
-        ),
+        None => {
+            condition(text, ConditionStatus::No, vec!["the bundle has no anchor newer than the issuer's".to_owned()])
+        }
     }
 }
 
@@ -239,12 +230,7 @@ fn removed(evidence: &Evidence<'_>) -> Condition {
 }
 
 /// Every pod of the control plane, or every other proxy, trusts the anchor of the next issuer.
-fn of_proxies(
-    ctx: &Context<'_>,
-    evidence: &Evidence<'_>,
-    control_plane: bool,
-    of: RotationSubject,
-) -> Condition {
+fn of_proxies(ctx: &Context<'_>, evidence: &Evidence<'_>, control_plane: bool, of: RotationSubject) -> Condition {
     let text = match (control_plane, of) {
         (true, RotationSubject::Anchor) => "Every control-plane pod started with the new anchor",
         (true, RotationSubject::Issuer) => "Every control-plane pod trusts the issuer's anchor",
@@ -304,8 +290,7 @@ fn counted(text: &str, states: &[(&Proxy<'_>, ConditionStatus)], (meets, fails):
     let of = |state: ConditionStatus| -> Vec<String> {
         states.iter().filter(|(_, own)| *own == state).map(|(proxy, _)| proxy.name()).collect()
     };
-    let (yes, no, unknown) =
-        (of(ConditionStatus::Yes), of(ConditionStatus::No), of(ConditionStatus::Unknown));
+    let (yes, no, unknown) = (of(ConditionStatus::Yes), of(ConditionStatus::No), of(ConditionStatus::Unknown));
     let mut evidence = vec![format!("{} of {} {meets}", yes.len(), states.len())];
     if !no.is_empty() {
         evidence.push(format!("{} {fails}: {}", no.len(), some(&no, NAMED)));
@@ -324,10 +309,9 @@ fn of_linked(evidence: &Evidence<'_>, stage: Stage) -> Option<Condition> {
             "Every linked cluster trusts the new anchor",
             evidence.new_anchor().map(Certificate::print).into_iter().collect(),
         ),
-        _ => (
-            "No linked cluster needs the old anchor",
-            evidence.with(AnchorRole::Old).map(Certificate::print).collect(),
-        ),
+        _ => {
+            ("No linked cluster needs the old anchor", evidence.with(AnchorRole::Old).map(Certificate::print).collect())
+        }
     };
     let linked = match &evidence.linked {
         Ok(linked) if linked.is_empty() => return None,
@@ -338,11 +322,7 @@ fn of_linked(evidence: &Evidence<'_>, stage: Stage) -> Option<Condition> {
         }
     };
     if evidence.statements.linked_clusters {
-        return Some(condition(
-            text,
-            ConditionStatus::Yes,
-            vec!["stated with --confirm linked-clusters".to_owned()],
-        ));
+        return Some(condition(text, ConditionStatus::Yes, vec!["stated with --confirm linked-clusters".to_owned()]));
     }
     let mut found = condition(text, ConditionStatus::Yes, Vec::new());
     for one in linked {
@@ -350,10 +330,7 @@ fn of_linked(evidence: &Evidence<'_>, stage: Stage) -> Option<Condition> {
             (Err(why), _) => (ConditionStatus::Unknown, format!("not known: {why}")),
             (Ok(anchors), Stage::ReplaceIssuer) => {
                 let has = !prints.is_empty() && prints.iter().all(|print| anchors.contains(print));
-                (
-                    ConditionStatus::from_bool(has),
-                    if has { "it has it" } else { "it does not have it" }.to_owned(),
-                )
+                (ConditionStatus::from_bool(has), if has { "it has it" } else { "it does not have it" }.to_owned())
             }
             (Ok(anchors), _) if prints.iter().any(|print| anchors.contains(print)) => {
                 (ConditionStatus::Unknown, "it has it, and its issuer may be under it".to_owned())
@@ -362,9 +339,10 @@ fn of_linked(evidence: &Evidence<'_>, stage: Stage) -> Option<Condition> {
         };
         found.evidence.push(format!("cluster {}: {said}", one.cluster));
         if state == ConditionStatus::Unknown && found.close.is_none() {
-            found.close = one.close.clone().or_else(|| {
-                Some(format!("run {} in that cluster, and add --confirm linked-clusters", own("rotate")))
-            });
+            found.close = one
+                .close
+                .clone()
+                .or_else(|| Some(format!("run {} in that cluster, and add --confirm linked-clusters", own("rotate"))));
         }
         found.state = found.state.min(state);
     }
@@ -376,18 +354,13 @@ fn of_external(evidence: &Evidence<'_>) -> Option<Condition> {
     let text = "Proxies of ExternalWorkloads are ready";
     match &evidence.external {
         Ok(0) => None,
-        Ok(_) if evidence.statements.external_workloads => Some(condition(
-            text,
-            ConditionStatus::Yes,
-            vec!["stated with --confirm external-workloads".to_owned()],
-        )),
+        Ok(_) if evidence.statements.external_workloads => {
+            Some(condition(text, ConditionStatus::Yes, vec!["stated with --confirm external-workloads".to_owned()]))
+        }
         Ok(count) => {
             let said = format!("{count} of them, whose proxies run outside the cluster");
             let close = "check trust anchors and certificates on those machines, and add --confirm external-workloads";
-            Some(Condition {
-                close: Some(close.to_owned()),
-                ..condition(text, ConditionStatus::Unknown, vec![said])
-            })
+            Some(Condition { close: Some(close.to_owned()), ..condition(text, ConditionStatus::Unknown, vec![said]) })
         }
         Err(missing) => {
             let close = Some(missing.close().to_string());

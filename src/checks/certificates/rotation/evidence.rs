@@ -4,8 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::proxies::{Bundled, Lifetime, Proxy, proxies, templates};
 use super::{
-    AnchorRole, ConditionStatus, EVENTS, EXTERNAL, LINKS, METRICS, Reading, RotationSubject, Statements,
-    TEMPLATES,
+    AnchorRole, ConditionStatus, EVENTS, EXTERNAL, LINKS, METRICS, Reading, RotationSubject, Statements, TEMPLATES,
 };
 use crate::certificates::{BundlePrint, Certificate, Validity, reach};
 use crate::checks::certificates::identity::{
@@ -164,9 +163,8 @@ fn roles(
         return anchors.into_iter().map(|anchor| (anchor.clone(), AnchorRole::Unknown)).collect();
     };
     let signing = |usable: &dyn Fn(&Certificate) -> bool| -> Vec<&Certificate> {
-        let is_signer = |anchor: &&Certificate| {
-            !reach(&issuer.chain, std::slice::from_ref(*anchor), usable).anchors.is_empty()
-        };
+        let is_signer =
+            |anchor: &&Certificate| !reach(&issuer.chain, std::slice::from_ref(*anchor), usable).anchors.is_empty();
         anchors.iter().copied().filter(is_signer).collect()
     };
     let mut signers = signing(&|certificate| certificate.validity(now) == Validity::Current);
@@ -204,9 +202,8 @@ fn since(
     if let Some(at) = loaded.filter_map(|event| event.last.get()).max().filter(|at| *at >= made) {
         return Some((at, format!("event {LOADED}"), REPLICAS));
     }
-    (issuer.renewed_by() == Some("cert-manager")).then(|| {
-        (made, "start of its validity: cert-manager writes an issuer when it is signed".to_owned(), DELIVERED)
-    })
+    (issuer.renewed_by() == Some("cert-manager"))
+        .then(|| (made, "start of its validity: cert-manager writes an issuer when it is signed".to_owned(), DELIVERED))
 }
 
 fn lifetime(ctx: &Context<'_>, since: Option<&(Timestamp, String, SignedDuration)>) -> Lifetime {
@@ -217,11 +214,7 @@ fn lifetime(ctx: &Context<'_>, since: Option<&(Timestamp, String, SignedDuration
 }
 
 /// What expires soon: the anchor, which includes the issuer, or the issuer alone.
-fn due(
-    anchors: &[(Certificate, AnchorRole)],
-    issuer: Option<&Issuer<'_>>,
-    now: Timestamp,
-) -> Option<RotationSubject> {
+fn due(anchors: &[(Certificate, AnchorRole)], issuer: Option<&Issuer<'_>>, now: Timestamp) -> Option<RotationSubject> {
     const SOON: SignedDuration = SignedDuration::from_hours(60 * 24);
     let is_soon = |certificate: &Certificate| certificate.not_after().duration_since(now) < SOON;
     let mut current = anchors.iter().filter(|(_, role)| *role == AnchorRole::Current);
@@ -248,9 +241,7 @@ fn of_link(ctx: &Context<'_>, link: &Link) -> Linked {
     let cluster = link.spec.target_cluster_name.to_string();
     let read = ctx.probe(Program::LinkedCluster, &link.metadata.namespace, &link.metadata.name);
     match read {
-        Ok(answer) if answer.is_well() => {
-            Linked { cluster, anchors: Ok(answer.anchors.clone()), close: None }
-        }
+        Ok(answer) if answer.is_well() => Linked { cluster, anchors: Ok(answer.anchors.clone()), close: None },
         Ok(answer) => Linked { cluster, anchors: Err(answer.describe()), close: None },
         Err(missing) => {
             let close = Some(missing.close().to_string());
@@ -287,11 +278,7 @@ pub(super) fn renewed(evidence: &Evidence<'_>, proxy: &Proxy<'_>) -> ConditionSt
 }
 
 /// The anchor that every proxy must trust before the issuer is replaced: the new one, or those of the current issuer.
-pub(super) fn trusts_next(
-    evidence: &Evidence<'_>,
-    proxy: &Proxy<'_>,
-    of: RotationSubject,
-) -> ConditionStatus {
+pub(super) fn trusts_next(evidence: &Evidence<'_>, proxy: &Proxy<'_>, of: RotationSubject) -> ConditionStatus {
     match (of, evidence.new_anchor()) {
         (RotationSubject::Anchor, Some(anchor)) => trusts(evidence, proxy, anchor),
         (RotationSubject::Anchor, None) | (RotationSubject::Issuer, _) => evidence

@@ -402,12 +402,8 @@ impl<'a> Reading<'a> {
     /// A context with the evidence that the card of a check declares.
     fn context(&self, id: &'static str) -> Context<'a> {
         let check = find(id).unwrap_or(&TABLE[0]);
-        let run = RunInput {
-            cluster: self.cluster,
-            knowledge: self.knowledge,
-            settings: self.settings,
-            joins: self.joins,
-        };
+        let run =
+            RunInput { cluster: self.cluster, knowledge: self.knowledge, settings: self.settings, joins: self.joins };
         Context::new(check.id, check.card(), run)
     }
 }

@@ -167,9 +167,7 @@ impl Proxy<'_> {
             Trust::Bundle(held) => ConditionStatus::from_bool(!held.exceeds(&bundled.print)),
             Trust::Current => ConditionStatus::Yes,
             Trust::Other => ConditionStatus::No,
-            Trust::AtStart if bundled.since.is_some_and(|since| self.started >= Some(since)) => {
-                ConditionStatus::Yes
-            }
+            Trust::AtStart if bundled.since.is_some_and(|since| self.started >= Some(since)) => ConditionStatus::Yes,
             Trust::AtStart | Trust::Unknown => ConditionStatus::Unknown,
         }
     }
@@ -183,12 +181,7 @@ impl Proxy<'_> {
     }
 
     /// Whether its certificate is of the current issuer.
-    pub(super) fn is_renewed(
-        &self,
-        issuer: &Certificate,
-        lifetime: &Lifetime,
-        now: Timestamp,
-    ) -> ConditionStatus {
+    pub(super) fn is_renewed(&self, issuer: &Certificate, lifetime: &Lifetime, now: Timestamp) -> ConditionStatus {
         if let Some((at, is_valid)) = self.refreshed {
             match lifetime.settled {
                 Some(settled) if at >= settled => return ConditionStatus::Yes,
@@ -199,9 +192,7 @@ impl Proxy<'_> {
         }
         match (lifetime.settled, lifetime.over) {
             (_, Some(over)) if now >= over => ConditionStatus::Yes,
-            (Some(settled), _) if self.proxy_started.is_some_and(|started| started >= settled) => {
-                ConditionStatus::Yes
-            }
+            (Some(settled), _) if self.proxy_started.is_some_and(|started| started >= settled) => ConditionStatus::Yes,
             (Some(_), Some(_)) => ConditionStatus::No,
             _ => ConditionStatus::Unknown,
         }

@@ -9,8 +9,8 @@ use super::{AnchorRole, ConditionStatus, Phase, RotationSubject, Stage};
 use crate::checks::certificates::identity::{Anchor, Issuer, Scheme, anchors};
 use crate::checks::certificates::managed_anchor::{ManagedAnchor, added_in_line};
 use crate::checks::certificates::remedy::{
-    EDITED, NEW_ROOT, WITH_NEW, add_to_bundle, another_issuer, current_bundle, new_root, new_root_alone,
-    put_bundle, put_known_bundle, put_new_issuer, restart_control_plane, see_it_taken, without_anchor,
+    EDITED, NEW_ROOT, WITH_NEW, add_to_bundle, another_issuer, current_bundle, new_root, new_root_alone, put_bundle,
+    put_known_bundle, put_new_issuer, restart_control_plane, see_it_taken, without_anchor,
 };
 use crate::checks::prelude::*;
 use crate::checks::restart::{Needs, meshed_but};
@@ -64,8 +64,7 @@ fn add_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
     let remedy = add_to_bundle(ctx, remedy, act, WITH_NEW, NEW_ROOT);
     let act = "Put that bundle in place";
     // The old anchor stays in it also if another source is replaced later.
-    added_in_line(ctx, remedy.clone(), act, WITH_NEW)
-        .unwrap_or_else(|| put_bundle(ctx, remedy, act, WITH_NEW))
+    added_in_line(ctx, remedy.clone(), act, WITH_NEW).unwrap_or_else(|| put_bundle(ctx, remedy, act, WITH_NEW))
 }
 
 /// The workloads without a pod in a state other than yes.
@@ -90,8 +89,7 @@ fn restart_workloads(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
         Some(_) => finished(evidence, &|proxy| trusts_next(evidence, proxy, RotationSubject::Anchor)),
         None => BTreeSet::new(),
     };
-    let act =
-        "Restart the meshed workloads without the new anchor: a proxy keeps the anchors it was created with";
+    let act = "Restart the meshed workloads without the new anchor: a proxy keeps the anchors it was created with";
     let remedy = meshed_but(ctx, Remedy::new(), Needs::NewProxy, act, &|owner| done.contains(owner));
     let clusters = linked_clusters(evidence);
     if clusters.is_empty() {
@@ -151,8 +149,7 @@ fn into_authority(remedy: Remedy, namespace: &str, name: &str) -> Remedy {
     let reference = reference.words("-o").arg("jsonpath={.spec.issuerRef}{\"\\n\"}");
     let columns = "custom-columns=KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name,\
                    SECRET:.spec.ca.secretName";
-    let all =
-        kubectl().words("get issuers.cert-manager.io,clusterissuers.cert-manager.io -A -o").arg(columns);
+    let all = kubectl().words("get issuers.cert-manager.io,clusterissuers.cert-manager.io -A -o").arg(columns);
     let create = kubectl()
         .option("-n", Arg::placeholder("CA_NAMESPACE"))
         .words("create secret tls")
@@ -219,10 +216,8 @@ fn remove_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
     } else {
         AnchorRole::Current
     };
-    let goes: Vec<&Anchor<'_>> = all
-        .iter()
-        .filter(|anchor| evidence.with(role).any(|certificate| certificate == anchor.certificate))
-        .collect();
+    let goes: Vec<&Anchor<'_>> =
+        all.iter().filter(|anchor| evidence.with(role).any(|certificate| certificate == anchor.certificate)).collect();
     let Some(first) = goes.first() else {
         return Remedy::new();
     };
@@ -246,8 +241,7 @@ fn drop_old_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) -> 
     let is_removed = phase == Phase::AnchorRemoved;
     let left = |proxy: &Proxy<'_>| is_current(evidence, proxy);
     let own = |proxy: &&Proxy<'_>| proxy.is_control_plane;
-    let is_control_plane_left =
-        evidence.proxies.iter().filter(own).any(|proxy| left(proxy) != ConditionStatus::Yes);
+    let is_control_plane_left = evidence.proxies.iter().filter(own).any(|proxy| left(proxy) != ConditionStatus::Yes);
     let remedy = match is_removed {
         true if !is_control_plane_left => Remedy::new(),
         true => restart_control_plane(ctx, Remedy::new()),
@@ -260,8 +254,5 @@ fn drop_old_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) -> 
     if clusters.is_empty() {
         return remedy;
     }
-    remedy.note(format!(
-        "Remove the old anchor in each linked cluster in the same way: {}",
-        clusters.join(", ")
-    ))
+    remedy.note(format!("Remove the old anchor in each linked cluster in the same way: {}", clusters.join(", ")))
 }

@@ -28,15 +28,9 @@ pub(super) fn of_templates(evidence: &Evidence<'_>, stage: Stage) -> Option<Cond
     let outdated: Vec<String> =
         templates.iter().filter(|(_, held)| lacks(held)).map(|(owner, _)| owner.to_string()).collect();
     if outdated.is_empty() {
-        return Some(condition(
-            text,
-            ConditionStatus::Yes,
-            vec![format!("{0} of {0} hold it", templates.len())],
-        ));
+        return Some(condition(text, ConditionStatus::Yes, vec![format!("{0} of {0} hold it", templates.len())]));
     }
-    let named =
-        format!("{} of {} do not hold it: {}", outdated.len(), templates.len(), some(&outdated, NAMED));
-    let close =
-        "run linkerd inject --manual on their manifests again, and apply them: new pods would be rejected";
+    let named = format!("{} of {} do not hold it: {}", outdated.len(), templates.len(), some(&outdated, NAMED));
+    let close = "run linkerd inject --manual on their manifests again, and apply them: new pods would be rejected";
     Some(Condition { close: Some(close.to_owned()), ..condition(text, ConditionStatus::No, vec![named]) })
 }

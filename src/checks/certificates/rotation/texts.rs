@@ -13,14 +13,10 @@ pub(super) fn summary(phase: Phase, evidence: &Evidence<'_>, obstacles: &Obstacl
     let count = |is: &dyn Fn(&Proxy<'_>) -> bool| proxies.iter().filter(|proxy| is(proxy)).count();
     match phase {
         Phase::Unknown => {
-            let missing: BTreeSet<String> =
-                evidence.gaps.iter().map(|missing| missing.request.to_string()).collect();
+            let missing: BTreeSet<String> = evidence.gaps.iter().map(|missing| missing.request.to_string()).collect();
             let missing: Vec<String> = missing.into_iter().collect();
-            let about =
-                if missing.is_empty() { String::new() } else { format!(" about {}", missing.join(", ")) };
-            format!(
-                "The state is unknown: evidence{about} is missing. Change neither trust anchors nor issuer"
-            )
+            let about = if missing.is_empty() { String::new() } else { format!(" about {}", missing.join(", ")) };
+            format!("The state is unknown: evidence{about} is missing. Change neither trust anchors nor issuer")
         }
         Phase::Broken => {
             let first = obstacles.broken.first().map(|finding| finding.check).unwrap_or_default();
@@ -37,16 +33,11 @@ pub(super) fn summary(phase: Phase, evidence: &Evidence<'_>, obstacles: &Obstacl
             None => "No rotation is in progress, and none is due within 60 days".to_owned(),
         },
         Phase::AnchorAdded => {
-            let left =
-                count(&|proxy| trusts_next(evidence, proxy, RotationSubject::Anchor) != ConditionStatus::Yes);
-            format!(
-                "A new trust anchor is in the bundle; {left} of {} pods are not known to trust it",
-                proxies.len()
-            )
+            let left = count(&|proxy| trusts_next(evidence, proxy, RotationSubject::Anchor) != ConditionStatus::Yes);
+            format!("A new trust anchor is in the bundle; {left} of {} pods are not known to trust it", proxies.len())
         }
         Phase::AnchorTrusted => {
-            "All proxies trust both anchors: the issuer can be replaced by one under the new anchor"
-                .to_owned()
+            "All proxies trust both anchors: the issuer can be replaced by one under the new anchor".to_owned()
         }
         Phase::IssuerReplaced => {
             let left = count(&|proxy| renewed(evidence, proxy) != ConditionStatus::Yes);
@@ -58,10 +49,7 @@ pub(super) fn summary(phase: Phase, evidence: &Evidence<'_>, obstacles: &Obstacl
         Phase::AnchorUnneeded => "No proxy needs the old trust anchor".to_owned(),
         Phase::AnchorRemoved => {
             let left = count(&|proxy| is_current(evidence, proxy) == ConditionStatus::No);
-            format!(
-                "The old anchor is no longer in the bundle; {left} of {} pods still trust it",
-                proxies.len()
-            )
+            format!("The old anchor is no longer in the bundle; {left} of {} pods still trust it", proxies.len())
         }
     }
 }
@@ -73,15 +61,12 @@ pub(super) fn not_yet(
     evidence: &Evidence<'_>,
     plan: &[PlannedStage],
 ) -> Vec<(Stage, String)> {
-    let is_later = |stage: Stage| {
-        plan.iter().any(|planned| planned.stage == stage && planned.progress == Progress::Later)
-    };
+    let is_later =
+        |stage: Stage| plan.iter().any(|planned| planned.stage == stage && planned.progress == Progress::Later);
     let mut found = Vec::new();
     if is_later(Stage::ReplaceIssuer) {
         let why = match phase {
-            Phase::None => {
-                "an issuer under another anchor is rejected by every running proxy until it has that anchor"
-            }
+            Phase::None => "an issuer under another anchor is rejected by every running proxy until it has that anchor",
             Phase::AnchorAdded => {
                 "proxies without the new anchor reject every proxy that a new issuer certifies, and cannot \
                  renew their own certificate"
@@ -117,10 +102,8 @@ pub(super) fn not_yet(
 pub(super) fn notes(phase: Phase, evidence: &Evidence<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let has_links = evidence.linked.as_ref().is_ok_and(|linked| !linked.is_empty());
-    let is_rotating = matches!(
-        phase,
-        Phase::AnchorAdded | Phase::AnchorTrusted | Phase::IssuerReplaced | Phase::AnchorUnneeded
-    );
+    let is_rotating =
+        matches!(phase, Phase::AnchorAdded | Phase::AnchorTrusted | Phase::IssuerReplaced | Phase::AnchorUnneeded);
     if has_links && is_rotating {
         notes.push(
             "This cluster has Links: an anchor that the issuer does not use may belong to a linked cluster. \
@@ -138,10 +121,7 @@ pub(super) fn notes(phase: Phase, evidence: &Evidence<'_>) -> Vec<String> {
     }
     if evidence.new_anchor().is_some() && evidence.with(AnchorRole::Old).next().is_some() {
         let old: Vec<String> = evidence.with(AnchorRole::Old).map(Certificate::summary).collect();
-        notes.push(format!(
-            "The bundle also has an older anchor that the issuer does not use: {}",
-            old.join(", ")
-        ));
+        notes.push(format!("The bundle also has an older anchor that the issuer does not use: {}", old.join(", ")));
     }
     notes
 }

@@ -57,12 +57,7 @@ impl<'a> Registered<'a> {
     }
 
     /// The findings about it. An incomplete copy, without versions of the review, is not judged.
-    pub(super) fn findings(
-        &self,
-        ctx: &Context<'_>,
-        release: &Release,
-        services: Option<&[Service]>,
-    ) -> Vec<Finding> {
+    pub(super) fn findings(&self, ctx: &Context<'_>, release: &Release, services: Option<&[Service]>) -> Vec<Finding> {
         if self.webhook.admission_review_versions.is_empty() {
             return Vec::new();
         }
@@ -107,30 +102,19 @@ impl<'a> Registered<'a> {
             let finding = self.failing(ctx, &message, field, "service");
             // No webhook calls the validator's Service then.
             let missing = BTreeMap::from([("validator-webhook-missing".to_owned(), Vec::new())]);
-            return Some(if self.server.name == "proxy-injector" {
-                finding
-            } else {
-                finding.symptoms(missing)
-            });
+            return Some(if self.server.name == "proxy-injector" { finding } else { finding.symptoms(missing) });
         }
         let port = service.port.unwrap_or(DEFAULT_PORT);
-        let found =
-            services?.iter().find(|known| known.metadata.key() == (&service.namespace, &service.name))?;
+        let found = services?.iter().find(|known| known.metadata.key() == (&service.namespace, &service.name))?;
         // `control-plane-service-missing` reports a Service without ports of its own.
         if found.spec.kind == "ExternalName" || found.spec.tcp_ports().any(|known| known.port == port) {
             return None;
         }
         let ports: Vec<String> = found.spec.ports.iter().map(|known| known.port.to_string()).collect();
         let message = format!("the webhook calls a port that its Service does not have: {effect}");
-        let has = Evidence::field(
-            format!("Service {}/{}", service.namespace, service.name),
-            "spec.ports",
-            ports.join(", "),
-        );
-        Some(
-            self.failing(ctx, &message, ("clientConfig.service.port", port.to_string()), "port")
-                .evidence(has),
-        )
+        let has =
+            Evidence::field(format!("Service {}/{}", service.namespace, service.name), "spec.ports", ports.join(", "));
+        Some(self.failing(ctx, &message, ("clientConfig.service.port", port.to_string()), "port").evidence(has))
     }
 
     /// Findings about operations of the chart's rules that no rule matches.
@@ -139,9 +123,8 @@ impl<'a> Registered<'a> {
         let mut unmatched: Vec<(&str, String)> = Vec::new();
         for rule in chart.rules(release.0.as_ref(), ctx.knowledge.minors()) {
             for resource in &rule.resources {
-                let is_matched = |operation: &&String| {
-                    self.webhook.covers(operation, (&rule.group, resource), &rule.versions)
-                };
+                let is_matched =
+                    |operation: &&String| self.webhook.covers(operation, (&rule.group, resource), &rule.versions);
                 let operations: Vec<&str> =
                     rule.operations.iter().filter(|one| !is_matched(one)).map(String::as_str).collect();
                 if !operations.is_empty() {
@@ -192,13 +175,7 @@ impl<'a> Registered<'a> {
     }
 
     /// A finding about calls that fail.
-    fn failing(
-        &self,
-        ctx: &Context<'_>,
-        message: &str,
-        (path, said): (&str, String),
-        parameter: &str,
-    ) -> Finding {
+    fn failing(&self, ctx: &Context<'_>, message: &str, (path, said): (&str, String), parameter: &str) -> Finding {
         let finding = self.base(ctx, message, parameter).evidence(self.field(path, said));
         let policy = match self.webhook.failure_policy.as_str() {
             "" => "Fail (the default)",
@@ -209,14 +186,11 @@ impl<'a> Registered<'a> {
             return self.server.tied(ctx, finding);
         }
         let fails_open = self.webhook.failure_policy == "Ignore";
-        finding
-            .severity(if fails_open { Severity::Warning } else { Severity::Error })
-            .symptoms(BTreeMap::new())
+        finding.severity(if fails_open { Severity::Warning } else { Severity::Error }).symptoms(BTreeMap::new())
     }
 
     fn base(&self, ctx: &Context<'_>, message: &str, parameter: &str) -> Finding {
-        let again =
-            "Have it written again, and find out what changes it (a policy engine, a tool of the platform)";
+        let again = "Have it written again, and find out what changes it (a policy engine, a tool of the platform)";
         let remedy = upgrade::reapply(ctx, Remedy::new(), again);
         let name = &self.configuration.metadata.name;
         let finding = ctx.finding(Subject::object(self.server.kind(), "", name), message);
@@ -233,8 +207,7 @@ impl<'a> Registered<'a> {
 
 /// A rule in one line.
 fn described(rule: &ResourceRule) -> String {
-    let groups: Vec<&str> =
-        rule.api_groups.iter().map(|group| if group.is_empty() { "core" } else { group }).collect();
+    let groups: Vec<&str> = rule.api_groups.iter().map(|group| if group.is_empty() { "core" } else { group }).collect();
     let scope = if rule.scope.is_empty() { "" } else { ", scope " };
     format!(
         "{} {} of {} {}{scope}{}",

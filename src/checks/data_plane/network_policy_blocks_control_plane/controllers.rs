@@ -28,12 +28,7 @@ struct BlockedConnections<'a> {
 }
 
 /// Findings about controllers that may not connect to the API server, or not to DNS either.
-pub(super) fn blocked<'a>(
-    ctx: &Context<'a>,
-    policies: &Policies<'a>,
-    pods: &'a [Pod],
-    dns: &[&Pod],
-) -> Vec<Finding> {
+pub(super) fn blocked<'a>(ctx: &Context<'a>, policies: &Policies<'a>, pods: &'a [Pod], dns: &[&Pod]) -> Vec<Finding> {
     let server = ApiServer::new(ctx.optional_list::<EndpointSlice>());
     let owners = ctx.owners();
     let mut controllers: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
@@ -53,8 +48,7 @@ pub(super) fn blocked<'a>(
             let by = match passage {
                 None | Some(Verdict::Open | Verdict::Through(_)) => continue,
                 Some(Verdict::Unknown(doubts)) => {
-                    let works =
-                        |pod: &&Pod| is_ready(pod) && doubts.iter().all(|doubt| is_older(doubt.policy, pod));
+                    let works = |pod: &&Pod| is_ready(pod) && doubts.iter().all(|doubt| is_older(doubt.policy, pod));
                     if !pods.iter().any(works) {
                         cannot_say(ctx, &doubts);
                     }
@@ -73,10 +67,7 @@ pub(super) fn blocked<'a>(
             entry.owners.insert(owner.clone(), pods.clone());
         }
     }
-    shut.values()
-        .filter(|shut| shut.to.contains("the API server"))
-        .map(|shut| finding(ctx, &server, shut))
-        .collect()
+    shut.values().filter(|shut| shut.to.contains("the API server")).map(|shut| finding(ctx, &server, shut)).collect()
 }
 
 /// Whether a pod belongs to the control plane or to an extension, and watches the API server.
@@ -109,10 +100,8 @@ fn finding(ctx: &Context<'_>, server: &ApiServer, shut: &BlockedConnections<'_>)
         true => "the API server and DNS",
         false => "the API server",
     };
-    let message = format!(
-        "{} deny Linkerd's controllers egress to {to}: {then}",
-        network_policies::kind_names(&shut.by)
-    );
+    let message =
+        format!("{} deny Linkerd's controllers egress to {to}: {then}", network_policies::kind_names(&shut.by));
     let mut finding = about(ctx, &shut.by, message).evidences(shut.by.iter().map(network_policies::evidence));
     for (owner, pods) in &shut.owners {
         finding = finding.tie(Tie::Workload(owner.kind.clone(), owner.namespace.clone(), owner.name.clone()));

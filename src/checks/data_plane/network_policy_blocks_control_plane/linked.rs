@@ -45,12 +45,7 @@ pub(super) fn blocked<'a>(ctx: &Context<'a>, policies: &Policies<'a>, pods: &'a 
     links.iter().flat_map(|link| of_link(ctx, policies, &controllers, link)).collect()
 }
 
-fn of_link<'a>(
-    ctx: &Context<'a>,
-    policies: &Policies<'a>,
-    controllers: &[&'a Pod],
-    link: &Link,
-) -> Vec<Finding> {
+fn of_link<'a>(ctx: &Context<'a>, policies: &Policies<'a>, controllers: &[&'a Pod], link: &Link) -> Vec<Finding> {
     let is_own = |pod: &&&Pod| {
         pod.metadata.namespace == link.metadata.namespace
             && pod.metadata.label(CLUSTER) == Some(link.spec.target_cluster_name.as_str())
@@ -60,9 +55,8 @@ fn of_link<'a>(
     let mut shut: BTreeMap<Set<'_>, Blocked<'_>> = BTreeMap::new();
     for (target, hosts, port, evidence) in targets(ctx, link) {
         let peers = hosts.iter().map(|host| host.parse().map_or(Peer::Host, Peer::Address));
-        let to = |peer| {
-            policies.passage(Direction::Egress, pod, Port { protocol: "TCP", number: port, of: None }, peer)
-        };
+        let to =
+            |peer| policies.passage(Direction::Egress, pod, Port { protocol: "TCP", number: port, of: None }, peer);
         match best(peers.map(to)) {
             None | Some(Verdict::Open | Verdict::Through(_)) => {}
             Some(Verdict::Unknown(doubts)) => cannot_say(ctx, &doubts),
@@ -122,9 +116,7 @@ fn host_and_port(url: &str) -> Option<(String, u16)> {
 fn finding(ctx: &Context<'_>, link: &Link, pod: &Pod, shut: &Blocked<'_>) -> Finding {
     let has = |wanted: LinkTarget| shut.to.iter().any(|(target, _)| *target == wanted);
     let (to, then) = match (has(LinkTarget::ApiServer), has(LinkTarget::Gateway)) {
-        (true, true) => {
-            ("API server and the gateway", "its mirror services are not updated and get no traffic")
-        }
+        (true, true) => ("API server and the gateway", "its mirror services are not updated and get no traffic"),
         (true, false) => ("API server", "its mirror services are not updated"),
         (false, _) => ("gateway", "its probes fail, so its mirror services have no ready endpoints"),
     };

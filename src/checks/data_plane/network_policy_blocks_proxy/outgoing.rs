@@ -131,8 +131,7 @@ impl<'p, 'a> Servers<'p, 'a> {
     /// The classes to which a rule of the clients' policies applies or may apply.
     fn perhaps_selected(&self, clients: &Clients<'_, 'a>) -> BTreeSet<usize> {
         let Some(index) = &self.rules else { return (0..self.classes.len()).collect() };
-        let rules =
-            clients.holding.iter().flat_map(|(held, _)| held.rules.iter().map(move |rule| (held, rule)));
+        let rules = clients.holding.iter().flat_map(|(held, _)| held.rules.iter().map(move |rule| (held, rule)));
         let places = rules.filter_map(|(held, rule)| index.place(held, rule));
         places.filter_map(|place| self.by_rule.get(&place)).flatten().copied().collect()
     }
@@ -172,11 +171,7 @@ fn answer(fits: Match) -> ComparableFit {
 }
 
 /// Groups the clients among workloads by the policies that select them for egress.
-fn grouped<'p, 'a>(
-    ctx: &Context<'_>,
-    policies: &'p Policies<'a>,
-    workloads: &[&'a Pod],
-) -> Vec<Clients<'p, 'a>> {
+fn grouped<'p, 'a>(ctx: &Context<'_>, policies: &'p Policies<'a>, workloads: &[&'a Pod]) -> Vec<Clients<'p, 'a>> {
     let mut groups: Vec<Clients<'p, 'a>> = Vec::new();
     let mut places: HashMap<Vec<(usize, Option<&str>)>, usize> = HashMap::new();
     let judged = workloads.iter().enumerate().filter(|(_, pod)| ctx.judges(&pod.metadata.namespace));
@@ -243,9 +238,8 @@ fn between<'a>(
         Verdict::Shut(by) => by,
     };
     let denies = by.iter().find(|decides| decides.denies);
-    let counts = |(held, rule): &(&AppliedPolicy<'a>, Rule<'a>)| {
-        denies.is_none_or(|denies| before(held, rule, denies, holding))
-    };
+    let counts =
+        |(held, rule): &(&AppliedPolicy<'a>, Rule<'a>)| denies.is_none_or(|denies| before(held, rule, denies, holding));
     let speaking: Vec<_> = speaking.into_iter().filter(counts).collect();
     if let (Some(denies), true) = (denies, speaking.is_empty()) {
         let is_let_out = let_out(transport, server, passage);
@@ -260,10 +254,7 @@ fn between<'a>(
                         && policies.means(held, rule, Direction::Egress, client, peer) != Match::No
                 };
                 let ports = held.rules.iter().filter(means).flat_map(|rule| &rule.ports);
-                found.push(BlockingPolicy {
-                    named: ports.map(Ports::describe).collect(),
-                    ..of_rule(held, &rule)
-                });
+                found.push(BlockingPolicy { named: ports.map(Ports::describe).collect(), ..of_rule(held, &rule) });
             }
             // It is unknown whether the rule selects the pod; if it does, the rule must be extended.
             Match::Perhaps(why) => cannot_say(ctx, &[held.doubt(&rule.field, why)]),

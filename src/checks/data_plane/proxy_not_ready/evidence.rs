@@ -55,10 +55,7 @@ pub(super) fn resize(pod: &Pod) -> Option<Evidence> {
 
 /// The kubelet's events about the probes of a proxy, if the finding is about them.
 pub(super) fn probed(ctx: &Context<'_>, stage: Stage, pod: &Pod, probes: &ProbeEvents<'_>) -> Vec<Evidence> {
-    if !matches!(
-        stage,
-        Stage::Unanswered | Stage::Restarting(RestartCause::Unanswered | RestartCause::Unhealthy)
-    ) {
+    if !matches!(stage, Stage::Unanswered | Stage::Restarting(RestartCause::Unanswered | RestartCause::Unhealthy)) {
         return Vec::new();
     }
     let unanswered = probes.unanswered(ctx, pod, PROXY_CONTAINER);
@@ -119,23 +116,18 @@ pub(super) fn pod_evidence(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
         return Evidence::field(object, "status.conditions[PodScheduled]", said);
     }
     let key = (pod.metadata.namespace.as_str(), pod.metadata.name.as_str());
-    let started =
-        pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.state.running().is_some());
+    let started = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.state.running().is_some());
     // If no container has started, only events show the kubelet's reason.
     if let Some(event) = warnings.get(&key).filter(|_| !started) {
         return events::quoted(object, event);
     }
     match pod.container_status(PROXY_CONTAINER) {
-        Some(status) => Evidence::field(
-            object,
-            format!("status of container {PROXY_CONTAINER}"),
-            state(status, lost_at(pod)),
-        ),
-        None => Evidence::field(
-            object,
-            "status.phase",
-            format!("{}, no status of {PROXY_CONTAINER}", pod.status.phase),
-        ),
+        Some(status) => {
+            Evidence::field(object, format!("status of container {PROXY_CONTAINER}"), state(status, lost_at(pod)))
+        }
+        None => {
+            Evidence::field(object, "status.phase", format!("{}, no status of {PROXY_CONTAINER}", pod.status.phase))
+        }
     }
 }
 
@@ -145,10 +137,9 @@ fn state(status: &ContainerStatus, lost: Option<Timestamp>) -> String {
         (Some(waiting), _, _) if waiting.message.is_empty() => waiting.reason.clone(),
         (Some(waiting), _, _) => format!("{}: {}", waiting.reason, waiting.message),
         (None, Some(running), _) => match running.started_at.get() {
-            Some(since) => format!(
-                "running since {since}, not ready{}",
-                lost.map(|at| format!(" since {at}")).unwrap_or_default()
-            ),
+            Some(since) => {
+                format!("running since {since}, not ready{}", lost.map(|at| format!(" since {at}")).unwrap_or_default())
+            }
             None => "running, not ready".to_owned(),
         },
         (None, None, Some(ended)) => last_words(ended),

@@ -11,13 +11,7 @@ use crate::model::vertical_autoscaler;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// The steps for the pods of an owner that are in the same state; `names`: those of the pods.
-pub(super) fn remedy(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    stage: Stage,
-    pods: &[&Pod],
-    names: &[String],
-) -> Remedy {
+pub(super) fn remedy(ctx: &Context<'_>, owner: &Owner, stage: Stage, pods: &[&Pod], names: &[String]) -> Remedy {
     let first = pods[0];
     let described = |text| {
         let describe = kubectl().namespace(&owner.namespace).words("describe pod");
@@ -26,21 +20,18 @@ pub(super) fn remedy(
     let listed = || described("Check why it is not ready: containers and events");
     match stage {
         Stage::NotStarted => match obstacle(first) {
-            Some((list, status)) if list == INIT && status.restart_count > 0 => listed()
-                .command("Read the log of the failing container", last_log(first, status.name.as_str())),
+            Some((list, status)) if list == INIT && status.restart_count > 0 => {
+                listed().command("Read the log of the failing container", last_log(first, status.name.as_str()))
+            }
             Some(_) | None => listed(),
         },
-        Stage::Unscheduled
-        | Stage::Starting
-        | Stage::OtherContainer
-        | Stage::ApplicationFailed
-        | Stage::Over(_) => listed(),
+        Stage::Unscheduled | Stage::Starting | Stage::OtherContainer | Stage::ApplicationFailed | Stage::Over(_) => {
+            listed()
+        }
         Stage::Stopped => stopped(ctx, owner, pods, names),
         Stage::Absent => absent(ctx, owner, pods, names),
         Stage::Unprobed => unprobed(ctx, owner, first, names),
-        Stage::Unanswered | Stage::Restarting(RestartCause::Unanswered) => {
-            unanswered(ctx, owner, first, names)
-        }
+        Stage::Unanswered | Stage::Restarting(RestartCause::Unanswered) => unanswered(ctx, owner, first, names),
         Stage::Restarting(RestartCause::Exit(64)) => Remedy::new()
             .command(
                 "Read the setting that the proxy rejects in the log of its last run",
@@ -147,9 +138,7 @@ fn unprobed(ctx: &Context<'_>, owner: &Owner, pod: &Pod, names: &[String]) -> Re
     Remedy::new()
         .command("Read why the first run of the proxy ended", last_log(pod, PROXY_CONTAINER))
         .with(renew(ctx, owner, names, Needs::NewPods, "the probe of this pod does not run again"))
-        .note(
-            "Upgrade the kubelets. Kubernetes 1.35 and later patch releases of 1.33 and 1.34 run the probe again",
-        )
+        .note("Upgrade the kubelets. Kubernetes 1.35 and later patch releases of 1.33 and 1.34 run the probe again")
 }
 
 /// Adds the step for an OOM-killed proxy.
@@ -172,7 +161,6 @@ fn more_memory(remedy: Remedy, pods: &[&Pod]) -> Remedy {
 
 /// The VerticalPodAutoscaler that set the memory of the proxies: namespace, name.
 fn resized<'a>(pods: &[&'a Pod]) -> Option<(&'a str, &'a str)> {
-    let name =
-        |pod: &&'a Pod| Some((pod.metadata.namespace.as_str(), vertical_autoscaler::of_proxy_memory(pod)?));
+    let name = |pod: &&'a Pod| Some((pod.metadata.namespace.as_str(), vertical_autoscaler::of_proxy_memory(pod)?));
     pods.iter().find_map(name)
 }

@@ -136,9 +136,7 @@ impl Stage {
             },
             Some(ContainerState::Terminated(ended)) if is_stopped(pod, ended) => return Some(Stage::Stopped),
             Some(ContainerState::Terminated(_)) => Stage::Ended,
-            Some(_) if status.is_some_and(|status| status.last_state().terminated().is_some()) => {
-                Stage::Ended
-            }
+            Some(_) if status.is_some_and(|status| status.last_state().terminated().is_some()) => Stage::Ended,
             None if pod.is_unschedulable() => Stage::Unscheduled,
             Some(_) | None => Stage::NotStarted,
         };
@@ -181,9 +179,7 @@ impl Stage {
                 "the pod does not run, because the scheduler finds no node that accepts it. Its proxy has not failed"
             }
             Stage::Starting => "The pod is starting, and its proxy is not ready yet",
-            Stage::OtherContainer => {
-                "linkerd-proxy is ready, but another container of its pod is not running"
-            }
+            Stage::OtherContainer => "linkerd-proxy is ready, but another container of its pod is not running",
             Stage::ApplicationFailed => {
                 "The application has ended with an error, and the kubelet does not start it again. Its proxy is not \
                  ready either, which has no further effect"
@@ -241,8 +237,7 @@ fn restarting(
 /// Whether a proxy has restarted as often within the time window as the threshold, on average if its pod is older.
 fn is_often(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> bool {
     let window = ctx.param_duration("days").as_secs();
-    let age =
-        pod.metadata.creation_timestamp.get().map_or(window, |at| ctx.now().duration_since(at).as_secs());
+    let age = pod.metadata.creation_timestamp.get().map_or(window, |at| ctx.now().duration_since(at).as_secs());
     let restarts = i64::from(status.restart_count);
     restarts.saturating_mul(window) >= ctx.param("restarts").saturating_mul(age.max(window))
 }
@@ -268,8 +263,7 @@ fn has_application_ended(pod: &Pod) -> bool {
             _ => false,
         })
     };
-    let is_other =
-        |status: &&ContainerStatus| status.name != PROXY_CONTAINER && status.name != DEBUG_CONTAINER;
+    let is_other = |status: &&ContainerStatus| status.name != PROXY_CONTAINER && status.name != DEBUG_CONTAINER;
     let mut others = pod.status.container_statuses.iter().filter(is_other).peekable();
     others.peek().is_some() && others.all(is_over)
 }
@@ -293,9 +287,8 @@ fn is_unprobed(ctx: &Context<'_>, pod: &Pod) -> bool {
     let is_late = started.is_some_and(|at| ctx.now().duration_since(at) > PROBED_FOR);
     let has_probe = pod.spec.proxy().is_some_and(|proxy| proxy.startup_probe.is_some());
     // The kubelet starts them once the startup probe of the proxy has passed.
-    let is_waiting = |status: &ContainerStatus| {
-        status.state.waiting().is_some_and(|waiting| waiting.reason == "PodInitializing")
-    };
+    let is_waiting =
+        |status: &ContainerStatus| status.state.waiting().is_some_and(|waiting| waiting.reason == "PodInitializing");
     let waits = pod.status.container_statuses.iter().any(is_waiting);
     pod.spec.restart_policy == "Never" && pod.spec.has_native_proxy() && has_probe && waits && is_late
 }
@@ -305,9 +298,8 @@ fn is_unprobed(ctx: &Context<'_>, pod: &Pod) -> bool {
 fn was_killed_lately(ctx: &Context<'_>, status: &ContainerStatus) -> bool {
     let often = i64::from(status.restart_count) >= ctx.param("restarts");
     let patience = ctx.param_duration(if often { "days" } else { "hours" });
-    killed(status).is_some_and(|ended| {
-        ended.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= patience)
-    })
+    killed(status)
+        .is_some_and(|ended| ended.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= patience))
 }
 
 /// The first container that has failed, as opposed to not started: list, status.

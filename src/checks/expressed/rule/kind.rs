@@ -29,9 +29,8 @@ pub(super) fn kind(said: &ExpressedRule) -> Result<Kind, String> {
         });
     };
     let parts: Vec<&str> = said.of.splitn(3, '.').collect();
-    let is_version = |text: &str| {
-        text.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
+    let is_version =
+        |text: &str| text.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let [plural, version, group] = parts[..] else {
         return Err(format!("rule.for: {:?} has no version: write certificates.v1.cert-manager.io", said.of));
     };
@@ -42,8 +41,7 @@ pub(super) fn kind(said: &ExpressedRule) -> Result<Kind, String> {
             said.of
         ));
     }
-    let known =
-        Kind::of_manifest(&format!("{group}/{version}"), name).filter(|kind| Kind::ALL.contains(kind));
+    let known = Kind::of_manifest(&format!("{group}/{version}"), name).filter(|kind| Kind::ALL.contains(kind));
     if let Some(known) = known {
         // Cards named these kinds in this way before they were known.
         return match known {

@@ -47,8 +47,8 @@ impl Rule {
         }
         let mut bound: Vec<&str> = BOUND.to_vec();
         let parse = |place: &str, text: &str, bound: &[&str]| {
-            let expression = Expression::parse(&plain(text), bound)
-                .map_err(|why| format!("rule.{place}: {}", as_written(&why)))?;
+            let expression =
+                Expression::parse(&plain(text), bound).map_err(|why| format!("rule.{place}: {}", as_written(&why)))?;
             known_fields(&expression, &said.params)
                 .and_then(|()| asks_of(kind, &expression))
                 .map_err(|why| format!("rule.{place}: {why}"))?;
@@ -106,12 +106,9 @@ impl Rule {
 fn known_fields(expression: &Expression, params: &BTreeMap<String, Value>) -> Result<(), String> {
     const OWNER: [&str; 3] = ["kind", "namespace", "name"];
     let params: Vec<&str> = params.keys().map(String::as_str).collect();
-    for (variable, known) in [
-        ("params", &params[..]),
-        ("cluster", &CLUSTER),
-        ("owner", &OWNER),
-        ("namespaceObject", &["metadata"]),
-    ] {
+    for (variable, known) in
+        [("params", &params[..]), ("cluster", &CLUSTER), ("owner", &OWNER), ("namespaceObject", &["metadata"])]
+    {
         if let Some(field) = expression.selects_of(variable).find(|field| !known.contains(field)) {
             let perhaps = match closest(field, known.iter().copied()) {
                 Some(near) => format!("; did you mean {variable}.{near}?"),
@@ -126,15 +123,8 @@ fn known_fields(expression: &Expression, params: &BTreeMap<String, Value>) -> Re
 
 /// Whether the mesh model has results for objects of this kind that an expression uses.
 fn asks_of(kind: Kind, expression: &Expression) -> Result<(), String> {
-    const MAKE_PODS: [Kind; 7] = [
-        Kind::Pod,
-        Kind::Deployment,
-        Kind::StatefulSet,
-        Kind::DaemonSet,
-        Kind::ReplicaSet,
-        Kind::Job,
-        Kind::CronJob,
-    ];
+    const MAKE_PODS: [Kind; 7] =
+        [Kind::Pod, Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::ReplicaSet, Kind::Job, Kind::CronJob];
     let of = || kind.resource();
     if expression.calls("policy") && kind != Kind::Pod {
         return Err(format!("policy() works only in rules for pods, and this rule is for {}", of()));
@@ -163,6 +153,5 @@ fn known_beginning(kind: Kind, first: &str) -> Result<(), String> {
 }
 
 fn is_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

@@ -286,13 +286,11 @@ pub(super) fn selects(
         true => none,
         false => selection.resource_rules.iter().any(names),
     };
-    let by_labels =
-        selection.object_selector.as_ref().is_none_or(|selector| selector.matches(request.labels));
+    let by_labels = selection.object_selector.as_ref().is_none_or(|selector| selector.matches(request.labels));
     if !is_named || selection.exclude_resource_rules.iter().any(names) || !by_labels {
         return Some(false);
     }
-    let is_empty =
-        |selector: &crate::objects::LabelSelector| *selector == crate::objects::LabelSelector::default();
+    let is_empty = |selector: &crate::objects::LabelSelector| *selector == crate::objects::LabelSelector::default();
     match &selection.namespace_selector {
         None => Some(true),
         Some(selector) if is_empty(selector) => Some(true),

@@ -62,8 +62,7 @@ pub(super) fn requests<'a>(
 ) -> Result<Vec<Request<'a>>, Unjudged> {
     let images = TargetImages::new(ctx, way);
     let home = ctx.namespaces().control_plane.as_str();
-    let remains =
-        |name: &str| !ctx.knowledge.upgrades().is_extension_gone(name, way.to, ctx.knowledge.minors());
+    let remains = |name: &str| !ctx.knowledge.upgrades().is_extension_gone(name, way.to, ctx.knowledge.minors());
     let is_extension = |one: &&&Namespace| one.metadata.label(EXTENSION_LABEL).is_some_and(remains);
     let extensions: BTreeSet<&str> =
         namespaces.values().filter(is_extension).map(|one| one.metadata.name.as_str()).collect();
@@ -114,16 +113,13 @@ pub(super) fn requests<'a>(
             changed: changed(&today, &then),
         });
     }
-    let own = ctx
-        .partial_list::<Deployment>()?
-        .iter()
-        .filter_map(|one| Some((Kind::Deployment, one, part(&one.metadata)?)));
+    let own =
+        ctx.partial_list::<Deployment>()?.iter().filter_map(|one| Some((Kind::Deployment, one, part(&one.metadata)?)));
     let installers = ctx.optional_list::<DaemonSet>().iter().filter(|one| cni::is_installer(one));
     let installers = installers.map(|one| (Kind::DaemonSet, one, PodOwner::LinkerdCni));
     for (kind, workload, part) in own.chain(installers) {
         let template = &workload.spec.template;
-        let (today, then) =
-            containers(part, &template.metadata, &workload.metadata.namespace, &template.spec);
+        let (today, then) = containers(part, &template.metadata, &workload.metadata.namespace, &template.spec);
         if today != then {
             requests.push(update(kind, workload, &today, &then));
         }
@@ -184,10 +180,9 @@ fn spec(spec: &PodSpec, containers: &[Placed]) -> Value {
     if containers.iter().any(|one| one.init) {
         map.insert("initContainers".to_owned(), list(true));
     }
-    for (name, value) in [
-        ("serviceAccountName", spec.service_account_name.as_str()),
-        ("restartPolicy", spec.restart_policy.as_str()),
-    ] {
+    for (name, value) in
+        [("serviceAccountName", spec.service_account_name.as_str()), ("restartPolicy", spec.restart_policy.as_str())]
+    {
         if !value.is_empty() {
             map.insert(name.to_owned(), json!(value));
         }

@@ -28,9 +28,8 @@ struct Free<'a> {
 impl<'a> Nodes<'a> {
     /// All nodes, and all pods if they are known.
     pub(super) fn new(all: &'a [Node], pods: Option<&[Pod]>) -> Nodes<'a> {
-        let free = pods.map(|pods| {
-            all.iter().filter(|one| is_usable(one)).map(|one| Free::from_node(one, pods)).collect()
-        });
+        let free =
+            pods.map(|pods| all.iter().filter(|one| is_usable(one)).map(|one| Free::from_node(one, pods)).collect());
         Nodes { all, free }
     }
 
@@ -40,12 +39,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// The finding about a Deployment whose new pods no node takes. `pod` is one of its pods.
-    pub(super) fn obstacle(
-        &self,
-        ctx: &Context<'_>,
-        deployment: &Workload,
-        pod: &PodSpec,
-    ) -> Option<Finding> {
+    pub(super) fn obstacle(&self, ctx: &Context<'_>, deployment: &Workload, pod: &PodSpec) -> Option<Finding> {
         let replicas = deployment.spec.replicas.unwrap_or(1);
         if self.all.is_empty() || replicas == 0 {
             return None;
@@ -101,8 +95,7 @@ impl<'a> Free<'a> {
             let requests = quota::requests(&pod.spec);
             (cpu, memory, number) = (cpu + requests.0, memory + requests.1, number + 1.0);
         }
-        let left =
-            |resource: &str, used: f64| Some(quantity::read(node.status.allocatable.get(resource)?)? - used);
+        let left = |resource: &str, used: f64| Some(quantity::read(node.status.allocatable.get(resource)?)? - used);
         Free {
             node: &node.metadata.name,
             cpu: left("cpu", cpu),
@@ -138,16 +131,9 @@ fn bytes(amount: f64) -> String {
     format!("{:.0}Mi", (amount.max(0.0) + 0.0) / (1024.0 * 1024.0))
 }
 
-fn without_room(
-    ctx: &Context<'_>,
-    deployment: &Workload,
-    (cpu, memory): (f64, f64),
-    free: &[Free<'_>],
-) -> Finding {
-    let message =
-        "The rollout hangs: it starts a new pod before it stops an old one, and no node has room for it";
-    let remedy = Remedy::new()
-        .note("Add a node during the upgrade, or set maxUnavailable of its update strategy to 1");
+fn without_room(ctx: &Context<'_>, deployment: &Workload, (cpu, memory): (f64, f64), free: &[Free<'_>]) -> Finding {
+    let message = "The rollout hangs: it starts a new pod before it stops an old one, and no node has room for it";
+    let remedy = Remedy::new().note("Add a node during the upgrade, or set maxUnavailable of its update strategy to 1");
     let mut left: Vec<String> = free.iter().take(NAMED).map(Free::text).collect();
     if free.len() > NAMED {
         left.push(format!("{} more", free.len() - NAMED));

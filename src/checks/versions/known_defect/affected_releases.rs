@@ -35,9 +35,8 @@ pub(super) struct Releases {
 impl Releases {
     /// Reads `pods` and `deployments.apps`.
     pub(super) fn new(ctx: &Context<'_>, version: LinkerdVersion, evidence: Evidence) -> Releases {
-        let target = ctx
-            .upgraded()
-            .map(|upgrade| Deciding { version: upgrade.to.clone(), evidence: upgrade.evidence() });
+        let target =
+            ctx.upgraded().map(|upgrade| Deciding { version: upgrade.to.clone(), evidence: upgrade.evidence() });
         let control_plane = Deciding { version, evidence };
         let pods = ctx.or_note(ctx.partial_list::<Pod>()).unwrap_or_default();
         let running = pods.iter().filter(|pod| !pod.is_finished());

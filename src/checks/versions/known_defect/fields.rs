@@ -193,10 +193,7 @@ impl<'a> ObjectFields<'a> {
     /// Whether it is one of manifests that are not applied yet.
     pub(super) fn is_planned(&self, ctx: &Context<'_>) -> bool {
         let (namespace, name) = self.key();
-        ctx.applies(
-            self.kind,
-            &Meta { namespace: namespace.into(), name: name.to_owned(), ..Meta::default() },
-        )
+        ctx.applies(self.kind, &Meta { namespace: namespace.into(), name: name.to_owned(), ..Meta::default() })
     }
 
     /// The command that edits the object.

@@ -44,8 +44,8 @@ impl Past {
         for status in all {
             for (field, state) in [("state", &status.state), ("lastState", status.last_state())] {
                 let Some(state) = state.terminated() else { continue };
-                let is_recent = field == "state"
-                    || state.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= RECENT);
+                let is_recent =
+                    field == "state" || state.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= RECENT);
                 if !is_recent {
                     continue;
                 }

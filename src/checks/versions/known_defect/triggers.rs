@@ -65,10 +65,9 @@ pub(super) fn findings(ctx: &Context<'_>, affected: &[Affected<'_>]) -> Vec<Find
             }
         }
         findings.extend(
-            of_pods.into_iter().map(|((_, owner), (pods, finding))| Finding {
-                subjects: vec![owner.subject(pods)],
-                ..finding
-            }),
+            of_pods
+                .into_iter()
+                .map(|((_, owner), (pods, finding))| Finding { subjects: vec![owner.subject(pods)], ..finding }),
         );
     }
     findings
@@ -76,8 +75,7 @@ pub(super) fn findings(ctx: &Context<'_>, affected: &[Affected<'_>]) -> Vec<Find
 
 /// Notes that logs are missing if only they show a defect of a running component. One gap covers all rows.
 fn note_unread_logs<'a>(ctx: &Context<'a>, parsed: &[Parsed<'_>]) {
-    let rows: Vec<&Parsed<'_>> =
-        parsed.iter().filter(|row| row.trigger.log_rows().next().is_some()).collect();
+    let rows: Vec<&Parsed<'_>> = parsed.iter().filter(|row| row.trigger.log_rows().next().is_some()).collect();
     let written_by = |row: &Parsed<'_>, container: &str| {
         let mut lines = ctx.knowledge.mesh_logs().rows().iter();
         lines.any(|line| {
@@ -132,8 +130,7 @@ fn of_object<'c, 'r, 'a>(
     object: &ObjectFields<'c>,
 ) -> Vec<(&'r Parsed<'a>, Finding)> {
     let past = object.pod().map(|pod| Past::new(ctx, pod)).unwrap_or_default();
-    let may_hold =
-        |row: &&'r Parsed<'a>| (!past.is_empty() || !row.reads_past()) && row.may_match(ctx, object);
+    let may_hold = |row: &&'r Parsed<'a>| (!past.is_empty() || !row.reads_past()) && row.may_match(ctx, object);
     let candidates: Vec<&'r Parsed<'a>> = rows.iter().copied().filter(may_hold).collect();
     if candidates.is_empty() {
         return Vec::new();
@@ -245,23 +242,15 @@ impl Parsed<'_> {
     /// Whether the object has one of the required annotations, is recent, and runs the release.
     fn may_match(&self, ctx: &Context<'_>, object: &ObjectFields<'_>) -> bool {
         let wanted = &self.trigger.annotations;
-        let is_old = object
-            .event()
-            .and_then(|event| event.last.get())
-            .is_some_and(|at| ctx.now().duration_since(at) > LATELY);
+        let is_old =
+            object.event().and_then(|event| event.last.get()).is_some_and(|at| ctx.now().duration_since(at) > LATELY);
         let is_affected = |pod: &Pod| self.affected.is_of_pod(ctx, pod);
         (wanted.is_empty() || wanted.iter().any(|key| object.has_annotation(key)))
             && !is_old
             && object.pod().is_none_or(is_affected)
     }
 
-    fn finding(
-        &self,
-        ctx: &Context<'_>,
-        scope: &Scope<'_>,
-        object: &ObjectFields<'_>,
-        past: &Past,
-    ) -> Finding {
+    fn finding(&self, ctx: &Context<'_>, scope: &Scope<'_>, object: &ObjectFields<'_>, past: &Past) -> Finding {
         let trigger = self.quoted(scope, object.own_subject());
         let past = past.evidence_for(&self.trigger.expression).cloned();
         let evidence: Vec<Evidence> = trigger.into_iter().chain(past).collect();

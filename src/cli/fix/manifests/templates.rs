@@ -10,10 +10,7 @@ const MARKS: [&str; 2] = ["{{", "}}"];
 ///
 /// # Errors
 /// The edit cannot be made, with the reason.
-pub(super) fn edited(
-    document: &str,
-    edit: impl Fn(&str) -> Result<String, String>,
-) -> Result<String, String> {
+pub(super) fn edited(document: &str, edit: impl Fn(&str) -> Result<String, String>) -> Result<String, String> {
     let first = edit(document);
     let is_template = document.contains(MARKS[0]) && yaml::parse::<serde_json::Value>(document).is_err();
     if first.is_ok() || !is_template {
@@ -21,8 +18,7 @@ pub(super) fn edited(
     }
     let Some((masked, expressions)) = masked(document) else { return first };
     let edited = edit(&masked).map_err(|why| format!("{why} (the file is a template)"))?;
-    let restored =
-        expressions.iter().fold(edited, |text, (word, expression)| text.replacen(word, expression, 1));
+    let restored = expressions.iter().fold(edited, |text, (word, expression)| text.replacen(word, expression, 1));
     // Each expression must be at its place again.
     let is_whole = |text: &str| MARKS.map(|mark| text.matches(mark).count());
     match is_whole(&restored) == is_whole(document) {

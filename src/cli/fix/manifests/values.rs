@@ -129,12 +129,10 @@ impl Repairer<'_> {
     /// An installation that takes the value of an edit without the same problem, or with another release, for which the
     /// value may be right.
     fn other_reader(&self, edit: &ValueEdit, findings: &[&Finding]) -> Option<&str> {
-        let readers: Vec<&Installed> =
-            self.judged.charts.installed.iter().filter(|one| takes(one, edit)).collect();
+        let readers: Vec<&Installed> = self.judged.charts.installed.iter().filter(|one| takes(one, edit)).collect();
         let subjects: BTreeSet<String> =
             findings.iter().flat_map(|finding| &finding.subjects).map(ToString::to_string).collect();
-        let release =
-            |one: &Installed| (one.chart.clone(), one.version.as_ref().map(|(_, text)| text.clone()));
+        let release = |one: &Installed| (one.chart.clone(), one.version.as_ref().map(|(_, text)| text.clone()));
         let is_same = |one: &&Installed| {
             subjects.contains(&values_of(&one.chart, Some(&one.object)))
                 && readers.first().is_some_and(|first| release(first) == release(one))
@@ -162,10 +160,8 @@ impl Repairer<'_> {
         let mut text = self.text(file, texts)?;
         let number = self.repair.files.get(file).map_or(0, |read| number_of_document(&read.old, *line));
         let at = |why: String| format!("{file}:{line}: {why}");
-        let range: Range<usize> = documents(&text)
-            .into_iter()
-            .nth(number)
-            .ok_or_else(|| at("the document is missing".to_owned()))?;
+        let range: Range<usize> =
+            documents(&text).into_iter().nth(number).ok_or_else(|| at("the document is missing".to_owned()))?;
         let document = &text[range.clone()];
         // A values file may have such a comment too.
         let rendered = document.lines().find_map(|line| line.strip_prefix("# Source:"));

@@ -90,8 +90,7 @@ async fn interrupted_at_any_moment_it_leaves_none() {
     for round in 0..16_u64 {
         let fake = Fake::start(Duration::from_millis(400), |asked, state| {
             let pause = Duration::from_millis(60);
-            (asked.method != "GET")
-                .then(|| super::answer(asked, state, Duration::from_millis(400)).after(pause))
+            (asked.method != "GET").then(|| super::answer(asked, state, Duration::from_millis(400)).after(pause))
         })
         .await;
         let child = fake.agreed(&[]).spawn().unwrap();
@@ -130,7 +129,5 @@ async fn interrupted_twice_it_leaves_at_once_and_says_how_to_delete_the_rest() {
     let (status, _, stderr) = wait(child).await;
     assert_eq!((status, fake.pods().len()), (130, 3), "{stderr}");
     assert!(stderr.contains("kubectl -n kube-system delete pods -l meshdoctor.io/run="), "{stderr}");
-    assert!(
-        fake.server.requests().iter().any(|asked| asked.method == "DELETE" && asked.path.starts_with(PODS))
-    );
+    assert!(fake.server.requests().iter().any(|asked| asked.method == "DELETE" && asked.path.starts_with(PODS)));
 }

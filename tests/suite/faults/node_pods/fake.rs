@@ -44,8 +44,7 @@ impl Fake {
         let state = Shared::default();
         let own = Arc::clone(&state);
         let fault: Box<Fault> = Box::new(fault);
-        let server =
-            Server::start(move |asked| fault(asked, &own).unwrap_or_else(|| answer(asked, &own, runs))).await;
+        let server = Server::start(move |asked| fault(asked, &own).unwrap_or_else(|| answer(asked, &own, runs))).await;
         let kubeconfig = Kubeconfig::new(&server.url(), &json!({ "token": CANARY }));
         Fake { server, state, kubeconfig, folder: tempfile::tempdir().unwrap() }
     }
@@ -125,8 +124,7 @@ pub fn signal(child: &Child, name: &str) {
 
 /// The log that a pod on this node leaves.
 pub fn log_of(node: &str) -> String {
-    let meta =
-        format!(r#"{{"schema":"node-snapshot/1","node":"{node}","collectedAt":"2026-01-15T12:00:00Z"}}"#);
+    let meta = format!(r#"{{"schema":"node-snapshot/1","node":"{node}","collectedAt":"2026-01-15T12:00:00Z"}}"#);
     let conflist = r#"{"cniVersion":"0.3.1","name":"x","plugins":[{"type":"cilium-cni"}]}"#;
     let files = [
         ("meta.json".to_owned(), meta.into_bytes()),
@@ -234,12 +232,8 @@ fn now((pod, since): &(Value, Instant), runs: Duration) -> Value {
 }
 
 fn selected(asked: &ReceivedRequest, state: &Shared, runs: Duration) -> Vec<Value> {
-    let selector = asked
-        .query("labelSelector")
-        .unwrap_or_default()
-        .replace("%3D", "=")
-        .replace("%2C", ",")
-        .replace("%2F", "/");
+    let selector =
+        asked.query("labelSelector").unwrap_or_default().replace("%3D", "=").replace("%2C", ",").replace("%2F", "/");
     let wanted: Vec<(&str, &str)> = selector.split(',').filter_map(|part| part.split_once('=')).collect();
     let state = state.lock().unwrap();
     let all = state.pods.values().map(|entry| now(entry, runs));

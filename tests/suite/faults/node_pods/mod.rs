@@ -39,10 +39,7 @@ async fn only_named_nodes_are_read() {
     assert_eq!((fake.created(), fake.collected()), (1, vec!["w2".to_owned()]));
     let (status, _, stderr) = run(fake.agreed(&["--node", "w4", "--force"])).await;
     assert_eq!(status, 2);
-    assert!(
-        stderr.contains("the node \"w4\" does not exist") && stderr.contains("w1, w2, w3, win"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("the node \"w4\" does not exist") && stderr.contains("w1, w2, w3, win"), "{stderr}");
     assert_eq!((fake.created(), fake.pods()), (1, Vec::new()));
 }
 
@@ -64,8 +61,7 @@ async fn a_node_that_cannot_be_read_is_a_gap_and_the_others_go_on() {
         if name.ends_with("-0") {
             let pod = state.lock().unwrap().pods.get(name).map(|(pod, _)| pod.clone());
             let mut pod = pod?;
-            pod["status"] =
-                waiting("ImagePullBackOff", "Back-off pulling image \"registry.example/meshdoctor:1\"");
+            pod["status"] = waiting("ImagePullBackOff", "Back-off pulling image \"registry.example/meshdoctor:1\"");
             return Some(Reply::json(&pod));
         }
         let log = log_of("w2");
@@ -100,10 +96,8 @@ async fn log_with_the_snapshot_of_another_node_fails_only_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_killed_run_left_is_removed_and_a_living_one_is_left_alone() {
-    let fake = Fake::start(QUICK, |asked, state| {
-        (asked.path == "/api/v1/pods").then(|| answer(asked, state, QUICK))
-    })
-    .await;
+    let fake =
+        Fake::start(QUICK, |asked, state| (asked.path == "/api/v1/pods").then(|| answer(asked, state, QUICK))).await;
     let old = "2026-01-15T11:00:00Z";
     let fresh = jiff::Timestamp::now().to_string();
     let running = json!({ "phase": "Running", "startTime": old });
@@ -111,9 +105,7 @@ async fn what_a_killed_run_left_is_removed_and_a_living_one_is_left_alone() {
     {
         let mut state = fake.state.lock().unwrap();
         let ended = json!({ "phase": "Failed", "reason": "Evicted" });
-        for (run, created, status) in
-            [("0ld", old, &running), ("3nded", old, &ended), ("f7e54", &fresh, &running)]
-        {
+        for (run, created, status) in [("0ld", old, &running), ("3nded", old, &ended), ("f7e54", &fresh, &running)] {
             let (name, pod) = stranger(run, created, status);
             living = name.clone();
             state.pods.insert(name, (pod, std::time::Instant::now()));
@@ -122,8 +114,7 @@ async fn what_a_killed_run_left_is_removed_and_a_living_one_is_left_alone() {
     let (status, _, stderr) = run(fake.agreed(&[])).await;
     assert_eq!(status, 0, "{stderr}");
     assert_eq!(fake.pods(), std::slice::from_ref(&living));
-    let removed =
-        "removes     2 pods of an earlier run: kube-system/meshdoctor-0ld-0, kube-system/meshdoctor-3nded-0";
+    let removed = "removes     2 pods of an earlier run: kube-system/meshdoctor-0ld-0, kube-system/meshdoctor-3nded-0";
     assert!(stderr.contains(removed), "{stderr}");
     assert!(stderr.contains(&format!("kept, from another run: kube-system/{living}")), "{stderr}");
 }
@@ -133,8 +124,7 @@ async fn a_run_that_was_killed_just_now_is_cleaned_up_by_the_next() {
     let fake = Fake::start(QUICK, |_, _| None).await;
     let fresh = jiff::Timestamp::now().to_string();
     let ended = json!({ "terminated": { "exitCode": 0, "finishedAt": fresh } });
-    let status =
-        json!({ "phase": "Succeeded", "containerStatuses": [{ "name": "node-snapshot", "state": ended }] });
+    let status = json!({ "phase": "Succeeded", "containerStatuses": [{ "name": "node-snapshot", "state": ended }] });
     let (name, pod) = stranger("k111ed", &fresh, &status);
     fake.state.lock().unwrap().pods.insert(name, (pod, std::time::Instant::now()));
     let (status, _, stderr) = run(fake.agreed(&[])).await;

@@ -82,17 +82,13 @@ async fn nothing_is_asked_of_the_cluster_without_an_image_or_somebody_to_agree()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_prints_what_would_be_created() {
     let fake = Fake::start(QUICK, |_, _| None).await;
-    let (status, stdout, stderr) =
-        run(fake.command(&["--node-image", "registry.example/m:1", "--dry-run"])).await;
+    let (status, stdout, stderr) = run(fake.command(&["--node-image", "registry.example/m:1", "--dry-run"])).await;
     assert_eq!((status, stderr.as_str(), fake.writes().len()), (0, "", 0));
-    let pods: Vec<Value> =
-        stdout.split("---\n").skip(1).map(|text| serde_yaml::from_str(text).unwrap()).collect();
+    let pods: Vec<Value> = stdout.split("---\n").skip(1).map(|text| serde_yaml::from_str(text).unwrap()).collect();
     let nodes: Vec<_> = pods.iter().map(|pod| pod["spec"]["nodeName"].as_str().unwrap()).collect();
     assert_eq!(nodes, ["w1", "w2", "w3"]);
     assert!(
-        pods.iter().all(
-            |pod| pod["kind"] == "Pod" && pod["spec"]["containers"][0]["image"] == "registry.example/m:1"
-        )
+        pods.iter().all(|pod| pod["kind"] == "Pod" && pod["spec"]["containers"][0]["image"] == "registry.example/m:1")
     );
     assert!(!fake.bundle().exists());
 }

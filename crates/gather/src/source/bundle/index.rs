@@ -42,8 +42,7 @@ impl Index {
         }
         let mut places = BTreeMap::new();
         let fetched = each(&mut |path, offset, json| {
-            let Names { namespace, name } =
-                serde_json::from_slice::<Named>(json).unwrap_or_default().metadata;
+            let Names { namespace, name } = serde_json::from_slice::<Named>(json).unwrap_or_default().metadata;
             let place = || ObjectPosition { path: path.to_owned(), offset, len: json.len() as u64 };
             places.entry((namespace, name)).or_insert_with(place);
         });

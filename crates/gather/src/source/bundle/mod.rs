@@ -20,7 +20,5 @@ pub mod manifest;
 mod page;
 mod reader;
 
-pub use manifest::{
-    ClusterRecord, ItemRecord, LeftOut, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool,
-};
+pub use manifest::{ClusterRecord, ItemRecord, LeftOut, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool};
 pub use reader::Bundle;

@@ -59,18 +59,14 @@ mod tests {
         spool.write_all(page).unwrap();
         let digit = |text: &str| {
             let bytes = text.as_bytes();
-            (bytes.len() > 2 && bytes[0] == b'{' && bytes[1].is_ascii_digit() && bytes[2] == b'}')
-                .then_some(3)
+            (bytes.len() > 2 && bytes[0] == b'{' && bytes[1].is_ascii_digit() && bytes[2] == b'}').then_some(3)
         };
         take(&spool.finish(), &mut Vec::new(), &mut |text| digit(text))
     }
 
     #[test]
     fn own_page_is_read_completely() {
-        assert_eq!(
-            taken(format!("{HEAD}{{1}},\n{{2}}\n]}}\n").as_bytes()),
-            Taken { objects: 2, whole: true }
-        );
+        assert_eq!(taken(format!("{HEAD}{{1}},\n{{2}}\n]}}\n").as_bytes()), Taken { objects: 2, whole: true });
     }
 
     #[test]

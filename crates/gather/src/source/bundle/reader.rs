@@ -41,12 +41,9 @@ fn request_for(item: &Item, namespace: Option<&str>) -> Request {
         Item::Named { kind, name, .. } => (Item::named(*kind, Scope::Cluster, name.clone()), namespace),
         Item::Access(access) => (Item::Access(Access { scope: Scope::Cluster, ..access.clone() }), namespace),
         Item::Served(_) | Item::Probe(_) => (item.clone(), namespace),
-        Item::List(_)
-        | Item::ServerVersion
-        | Item::CliVersion
-        | Item::NodeFiles
-        | Item::Logs
-        | Item::Diagnostics => (item.clone(), None),
+        Item::List(_) | Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs | Item::Diagnostics => {
+            (item.clone(), None)
+        }
     };
     Request { item, namespace: namespace.map(str::to_owned) }
 }
@@ -57,8 +54,7 @@ impl Bundle {
     /// # Errors
     /// It is a bundle of a newer version, or its manifest is damaged.
     pub fn open(tree: Tree, name: &str) -> Option<Result<Bundle, LoadError>> {
-        let unreadable =
-            |reason: String| LoadError::Unreadable { path: format!("{name}: {MANIFEST}"), reason };
+        let unreadable = |reason: String| LoadError::Unreadable { path: format!("{name}: {MANIFEST}"), reason };
         let text = tree.files.get(MANIFEST)?.bytes(MAX_MANIFEST).ok()?;
         let manifest = match Manifest::parse(&text)? {
             Ok(manifest) => manifest,
@@ -66,10 +62,7 @@ impl Bundle {
         };
         let namespaces = [&manifest.namespaces.control_plane, &manifest.namespaces.cni];
         if let Some(name) = namespaces.into_iter().find(|name| !is_label(name)) {
-            return Some(Err(unreadable(format!(
-                "{} is not a valid Kubernetes namespace name",
-                quoted(name)
-            ))));
+            return Some(Err(unreadable(format!("{} is not a valid Kubernetes namespace name", quoted(name)))));
         }
         // Items of later versions are ignored.
         let records = manifest
@@ -100,10 +93,8 @@ impl Bundle {
                 Unpacked::Plain(..) => Tree::default(),
             }
         };
-        let none = || LoadError::Unreadable {
-            path: name.clone(),
-            reason: format!("not a bundle: it has no {MANIFEST}"),
-        };
+        let none =
+            || LoadError::Unreadable { path: name.clone(), reason: format!("not a bundle: it has no {MANIFEST}") };
         Bundle::open(tree, &name).ok_or_else(none)?
     }
 
@@ -115,11 +106,7 @@ impl Bundle {
     pub fn namespaces(&self) -> Namespaces {
         let record = &self.manifest.namespaces;
         // Extensions are found by the labels of their namespaces, which are in the bundle.
-        Namespaces {
-            control_plane: record.control_plane.clone(),
-            cni: record.cni.clone(),
-            ..Namespaces::default()
-        }
+        Namespaces { control_plane: record.control_plane.clone(), cni: record.cni.clone(), ..Namespaces::default() }
     }
 
     /// Problems of the whole bundle, for a warning.
@@ -130,8 +117,7 @@ impl Bundle {
 
     /// What was left out on purpose, so that a rerun sees less than the original run.
     pub fn without(&self) -> Option<String> {
-        let kind = |left_out: &LeftOut| match left_out.item.parse::<Item>().ok().and_then(|item| item.kind())
-        {
+        let kind = |left_out: &LeftOut| match left_out.item.parse::<Item>().ok().and_then(|item| item.kind()) {
             Some(kind) => kind.resource(),
             None => format!("{} {}", left_out.item, left_out.namespace.as_deref().unwrap_or_default()),
         };
@@ -170,8 +156,7 @@ impl Bundle {
     }
 
     fn found(&self, request: &Request, take: Take<'_>) -> Fetched {
-        let whole =
-            |take: Take<'_>, json: &[u8]| take(BundleObject::Whole { path: MANIFEST, offset: 0, json });
+        let whole = |take: Take<'_>, json: &[u8]| take(BundleObject::Whole { path: MANIFEST, offset: 0, json });
         let asked = request_for(&request.item, request.namespace.as_deref());
         if let Some(record) = self.record(&asked) {
             match request.item {
@@ -239,8 +224,7 @@ impl Bundle {
             }
             quick = begun.objects > 0;
             let mut take = |offset: u64, json: &[u8]| _ = take(BundleObject::Whole { path, offset, json });
-            let mut objects =
-                NewObjects { take: &mut take, known: begun.objects, count: 0, too_large: Vec::new() };
+            let mut objects = NewObjects { take: &mut take, known: begun.objects, count: 0, too_large: Vec::new() };
             match scan(blob, &mut objects) {
                 Ok(()) => {}
                 Err((offset, why)) => {
@@ -281,11 +265,7 @@ impl Bundle {
     }
 
     fn place(&self, path: &str, why: &str) -> String {
-        if path.is_empty() {
-            format!("{}: {why}", self.name)
-        } else {
-            format!("{}: {path}: {why}", self.name)
-        }
+        if path.is_empty() { format!("{}: {why}", self.name) } else { format!("{}: {path}: {why}", self.name) }
     }
 
     fn malformed(&self, path: &str, why: &str) -> Why {

@@ -45,8 +45,7 @@ impl<S: Source> Change<'_, S> {
             }
             Action::Edit { target, edit } => {
                 for (name, object) in self.targets(target, true).await? {
-                    let after =
-                        edit.apply(&object).map_err(|why| format!("{}: {why}", shown(target, &name)))?;
+                    let after = edit.apply(&object).map_err(|why| format!("{}: {why}", shown(target, &name)))?;
                     let is_stopped = |workload: &Value| workload["spec"]["replicas"] == 0;
                     if is_stopped(&object) && !is_stopped(&after) {
                         return Err(format!(
@@ -78,10 +77,7 @@ impl<S: Source> Change<'_, S> {
                             set.recreated.insert(name);
                         }
                         Kind::Pod => {
-                            return Err(format!(
-                                "the workload of {} is not in the evidence",
-                                shown(target, &name)
-                            ));
+                            return Err(format!("the workload of {} is not in the evidence", shown(target, &name)));
                         }
                         kind => set.remove(kind, name),
                     }
@@ -93,8 +89,7 @@ impl<S: Source> Change<'_, S> {
 
     /// The objects of a target, by name.
     async fn targets(&self, target: &Target, must_exist: bool) -> Result<Vec<(ObjectKey, Value)>, String> {
-        let all =
-            self.objects(target.kind).await.into_iter().map(|object| (key(&object, target.kind), object));
+        let all = self.objects(target.kind).await.into_iter().map(|object| (key(&object, target.kind), object));
         let mut found: Vec<(ObjectKey, Value)> = all.filter(|(name, _)| name.0 == target.namespace).collect();
         if !target.names.is_empty() {
             found.retain(|(name, _)| target.names.contains(&name.1));

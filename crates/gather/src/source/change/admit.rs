@@ -26,9 +26,7 @@ impl<S: Source> Change<'_, S> {
             slim(Kind::Namespace, namespaces).filter_map(|(kind, value)| read(kind, value)).collect();
         let configurations = self.overlaid(Kind::MutatingWebhookConfiguration).await.0;
         let configurations: Vec<WebhookConfiguration> =
-            slim(Kind::MutatingWebhookConfiguration, configurations)
-                .filter_map(|(k, v)| read(k, v))
-                .collect();
+            slim(Kind::MutatingWebhookConfiguration, configurations).filter_map(|(k, v)| read(k, v)).collect();
         let deployments = self.overlaid(Kind::Deployment).await.0;
         let deployments: Vec<Workload> =
             slim(Kind::Deployment, deployments).filter_map(|(kind, value)| read(kind, value)).collect();
@@ -37,21 +35,12 @@ impl<S: Source> Change<'_, S> {
         let config = self.of_control_plane(Kind::ConfigMap, &control_plane, "linkerd-config").await;
         let config: Option<ConfigMap> = config.and_then(|config| read(Kind::ConfigMap, config));
         let values = config.as_ref().and_then(ConfigMap::chart_values);
-        let roots =
-            self.of_control_plane(Kind::ConfigMap, &control_plane, "linkerd-identity-trust-roots").await;
+        let roots = self.of_control_plane(Kind::ConfigMap, &control_plane, "linkerd-identity-trust-roots").await;
         let anchors = roots.and_then(|roots| roots["data"]["ca-bundle.crt"].as_str().map(str::to_owned));
         let installed = Injector::find(&deployments, &control_plane).and_then(|injector| injector.version);
         let stated = || values.as_ref()?.text("linkerdVersion")?.parse::<LinkerdVersion>().ok();
         let release = installed.or_else(stated).or_else(|| self.release.clone());
-        Admitting {
-            namespaces,
-            configurations,
-            control_plane,
-            values,
-            anchors,
-            release,
-            knowledge: self.knowledge,
-        }
+        Admitting { namespaces, configurations, control_plane, values, anchors, release, knowledge: self.knowledge }
     }
 }
 
@@ -96,9 +85,7 @@ impl Admitting<'_> {
 
     /// Annotations of namespaces.
     pub(super) fn annotations(&self) -> BTreeMap<String, BTreeMap<String, String>> {
-        let of = |namespace: &Namespace| {
-            (namespace.metadata.name.to_string(), namespace.metadata.annotations.to_map())
-        };
+        let of = |namespace: &Namespace| (namespace.metadata.name.to_string(), namespace.metadata.annotations.to_map());
         self.namespaces.iter().map(of).collect()
     }
 
@@ -140,13 +127,7 @@ impl Admitting<'_> {
     }
 
     /// Whether the injector, or the API server after it, rejects the pod for a value of an annotation.
-    fn refusal(
-        &self,
-        release: &LinkerdVersion,
-        values: &Values,
-        pod: &Meta,
-        home: &Namespace,
-    ) -> Option<Fate> {
+    fn refusal(&self, release: &LinkerdVersion, values: &Values, pod: &Meta, home: &Namespace) -> Option<Fate> {
         let minors = self.knowledge.minors();
         let rows = self.knowledge.annotations().keys().iter().filter(|row| row.kind == KeyKind::Annotation);
         rows.filter(|row| row.is_read_on(KeyScope::PodTemplate)).find_map(|row| {
@@ -156,8 +137,7 @@ impl Admitting<'_> {
             let why = match (status.likely()?, row.check_value(value, Some(release), minors)) {
                 (KeyStatus::Conditional { when, refused, .. }, Ok(())) => {
                     let holds = |(path, with): (&String, &bool)| values.bool(path).unwrap_or(false) == *with;
-                    (!refused.is_empty() && refused.iter().all(holds))
-                        .then(|| format!("it needs that {when}"))
+                    (!refused.is_empty() && refused.iter().all(holds)).then(|| format!("it needs that {when}"))
                 }
                 (KeyStatus::Effective, Ok(())) => {
                     let annotated = |key: &str| effective(key, pod, Some(home), true).map(|(_, value)| value);

@@ -70,9 +70,7 @@ impl Set {
             let mut found = ValueSink::default();
             let ended = given.fetch(&Request::new(Item::List(kind)), &mut found).await;
             let placed = found.0.into_iter().map(|mut object| {
-                if kind.info().namespaced
-                    && object["metadata"]["namespace"].as_str().is_none_or(str::is_empty)
-                {
+                if kind.info().namespaced && object["metadata"]["namespace"].as_str().is_none_or(str::is_empty) {
                     object["metadata"]["namespace"] = Value::String(into.unwrap_or("default").to_owned());
                 }
                 (key(&object, kind), object)
@@ -86,8 +84,7 @@ impl Set {
                 Fetched::Partial { reasons } => reasons,
                 Fetched::Missing { reason } => vec![reason],
             };
-            let broken: Vec<Why> =
-                broken.into_iter().filter(|why| matches!(why, Why::Malformed { .. })).collect();
+            let broken: Vec<Why> = broken.into_iter().filter(|why| matches!(why, Why::Malformed { .. })).collect();
             if !broken.is_empty() {
                 set.trouble.insert(kind, broken);
             }
@@ -347,9 +344,7 @@ impl<'a, S: Source> Change<'a, S> {
         let before = found.0.into_iter().next();
         match self.set.get(kind, &key) {
             Some(new) => (Some(self.over(kind, (&key, before.as_ref()), new)), Fetched::Complete),
-            None if before.as_ref().is_some_and(|object| self.prunes(kind, object)) => {
-                (None, Fetched::Complete)
-            }
+            None if before.as_ref().is_some_and(|object| self.prunes(kind, object)) => (None, Fetched::Complete),
             None => (before, ended),
         }
     }

@@ -32,12 +32,8 @@ pub(super) fn over(kind: Kind, before: Option<&Value>, new: &Value, at: Timestam
     }
     match kind {
         Kind::Namespace => namespace(before, &mut after),
-        Kind::Service => {
-            keep_defaults(before, &mut after, "spec", &["clusterIP", "clusterIPs", "ipFamilies"])
-        }
-        Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => {
-            webhooks(before, &mut after)
-        }
+        Kind::Service => keep_defaults(before, &mut after, "spec", &["clusterIP", "clusterIPs", "ipFamilies"]),
+        Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => webhooks(before, &mut after),
         Kind::Deployment | Kind::StatefulSet => replicas(before, &mut after),
         Kind::CustomResourceDefinition => definition(&mut after),
         Kind::Secret => secret(&mut after),
@@ -111,8 +107,7 @@ fn replicas(before: Option<&Value>, after: &mut Value) {
         keep_defaults(Some(before), after, "spec", &["replicas"]);
     }
     let now = wanted(after);
-    let held =
-        before.is_none_or(|before| before["status"]["readyReplicas"].as_u64().unwrap_or(0) == wanted(before));
+    let held = before.is_none_or(|before| before["status"]["readyReplicas"].as_u64().unwrap_or(0) == wanted(before));
     if !held {
         return;
     }
@@ -136,8 +131,7 @@ pub(super) fn scheduled(daemon_set: &mut Value, nodes: usize) {
 /// The current storage version is added to the stored versions.
 fn definition(after: &mut Value) {
     let versions = after["spec"]["versions"].as_array().into_iter().flatten();
-    let storage =
-        versions.filter(|version| version["storage"] == json!(true)).map(|version| version["name"].clone());
+    let storage = versions.filter(|version| version["storage"] == json!(true)).map(|version| version["name"].clone());
     let storage: Vec<Value> = storage.collect();
     let mut stored = after["status"]["storedVersions"].as_array().cloned().unwrap_or_default();
     stored.extend(storage.into_iter().filter(|version| !stored.contains(version)).collect::<Vec<_>>());

@@ -52,9 +52,7 @@ impl<S: Source> Change<'_, S> {
         for pod in before {
             let own = key(&pod, Kind::Pod);
             let maker = maker_of(&pod, &above);
-            if namespaces_gone.contains(&own.0)
-                || maker.as_ref().is_some_and(|maker| makers.gone.contains(maker))
-            {
+            if namespaces_gone.contains(&own.0) || maker.as_ref().is_some_and(|maker| makers.gone.contains(maker)) {
                 continue;
             }
             if let Some(new) = bare.get(&own) {
@@ -90,9 +88,7 @@ impl<S: Source> Change<'_, S> {
             };
             for at in 0..wanted {
                 let mut pod = self.made(&admitting, maker, workload, None, at);
-                if let (Kind::DaemonSet, Some(node)) =
-                    (maker.0, nodes.get(usize::try_from(at).unwrap_or_default()))
-                {
+                if let (Kind::DaemonSet, Some(node)) = (maker.0, nodes.get(usize::try_from(at).unwrap_or_default())) {
                     pod["spec"]["nodeName"] = json!(node);
                 }
                 after.push(pod);
@@ -133,9 +129,8 @@ impl<S: Source> Change<'_, S> {
                     makers.again.insert((kind, name.clone()), laid);
                 }
             }
-            let gone = before
-                .iter()
-                .filter(|(name, object)| self.set.get(kind, name).is_none() && self.prunes(kind, object));
+            let gone =
+                before.iter().filter(|(name, object)| self.set.get(kind, name).is_none() && self.prunes(kind, object));
             makers.gone.extend(gone.map(|(name, _)| (kind, name.clone())));
         }
         makers
@@ -180,22 +175,12 @@ impl<S: Source> Change<'_, S> {
     }
 
     /// A pod of a workload: an existing one, recreated, or a new one.
-    fn made(
-        &self,
-        admitting: &Admitting<'_>,
-        maker: &Maker,
-        workload: &Value,
-        onto: Option<&Value>,
-        at: u64,
-    ) -> Value {
+    fn made(&self, admitting: &Admitting<'_>, maker: &Maker, workload: &Value, onto: Option<&Value>, at: u64) -> Value {
         let (kind, (namespace, name)) = maker;
         let template = &workload["spec"]["template"];
         let info = kind.info();
-        let api_version = if info.group.is_empty() {
-            info.version.to_owned()
-        } else {
-            format!("{}/{}", info.group, info.version)
-        };
+        let api_version =
+            if info.group.is_empty() { info.version.to_owned() } else { format!("{}/{}", info.group, info.version) };
         let moment = self.at.to_string();
         let mut metadata = json!({
             "name": format!("{name}-new-{at}"),
@@ -227,8 +212,7 @@ impl<S: Source> Change<'_, S> {
             spec["nodeName"] = before["spec"]["nodeName"].clone();
             status = before["status"].clone();
         }
-        let pod =
-            json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status});
+        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status});
         let made_by = MadeBy { kind: &info.kind.to_ascii_lowercase(), name };
         running(admitting.admitted(pod, Some(made_by)), moment)
     }
@@ -243,10 +227,8 @@ fn running(mut pod: Value, moment: String) -> Value {
     }
     let names = |containers: &Value, native: bool| -> Vec<(String, bool)> {
         let all = containers.as_array().into_iter().flatten();
-        all.filter_map(|c| {
-            Some((c["name"].as_str()?.to_owned(), !native || c["restartPolicy"] == json!("Always")))
-        })
-        .collect()
+        all.filter_map(|c| Some((c["name"].as_str()?.to_owned(), !native || c["restartPolicy"] == json!("Always"))))
+            .collect()
     };
     let lists = [
         ("initContainerStatuses", names(&pod["spec"]["initContainers"], true)),
@@ -308,8 +290,7 @@ fn maker_of(pod: &Value, replica_sets: &BTreeMap<ObjectKey, String>) -> Option<M
             let deployment = replica_sets.get(&(namespace.clone(), name.clone())).cloned();
             // If the ReplicaSets are missing, identify them by the pod's hash label.
             let hash = pod["metadata"]["labels"]["pod-template-hash"].as_str();
-            let name =
-                deployment.or_else(|| Some(name.strip_suffix(hash?)?.strip_suffix('-')?.to_owned()))?;
+            let name = deployment.or_else(|| Some(name.strip_suffix(hash?)?.strip_suffix('-')?.to_owned()))?;
             return Some((Kind::Deployment, (namespace, name)));
         }
         "StatefulSet" => Kind::StatefulSet,

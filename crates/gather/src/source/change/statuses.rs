@@ -13,8 +13,7 @@ use crate::item::Kind;
 use crate::model::policy::status::{ParentAnswer, Refused, StatusObjects, Statuses, Writes};
 use crate::model::policy::{Controller, Quirks, ROUTES, RouteKind};
 use crate::objects::{
-    Condition, EgressNetwork, HTTPLocalRateLimitPolicy, Object, POLICY_CONTROLLER, Route, Server, Service,
-    Workload,
+    Condition, EgressNetwork, HTTPLocalRateLimitPolicy, Object, POLICY_CONTROLLER, Route, Server, Service, Workload,
 };
 use crate::source::Source;
 
@@ -82,8 +81,7 @@ impl World {
 impl<S: Source> Change<'_, S> {
     /// Whether the set may change the status of a kind.
     pub(super) fn restates(&self, kind: Kind) -> bool {
-        stated().any(|of| of == kind)
-            && stated().chain([Kind::Server, Kind::Service]).any(|kind| self.touches(kind))
+        stated().any(|of| of == kind) && stated().chain([Kind::Server, Kind::Service]).any(|kind| self.touches(kind))
     }
 
     /// Writes the predicted status into objects of a kind.
@@ -109,10 +107,8 @@ impl<S: Source> Change<'_, S> {
             let quirks = Quirks::from_version(version.as_ref(), self.knowledge);
             Controller::find(&deployments, &own.metadata.namespace, quirks).ok().map(|it| it.cluster_networks)
         };
-        let (networks_before, networks_after) = (
-            networks(self.base_list(Kind::Deployment).await.0),
-            networks(self.overlaid(Kind::Deployment).await.0),
-        );
+        let (networks_before, networks_after) =
+            (networks(self.base_list(Kind::Deployment).await.0), networks(self.overlaid(Kind::Deployment).await.0));
         let now = Statuses::new(writes, networks_before.as_deref().unwrap_or_default(), before.objects());
         let then = Statuses::new(writes, networks_after.as_deref().unwrap_or_default(), after.objects());
         for object in objects {
@@ -124,16 +120,13 @@ impl<S: Source> Change<'_, S> {
             match kind {
                 Kind::EgressNetwork if networks_after.is_none() || same && networks_before.is_none() => {}
                 Kind::EgressNetwork => {
-                    let find = |world: &'_ World| {
-                        world.egress_networks.iter().position(|it| it.metadata.key() == at)
-                    };
+                    let find = |world: &'_ World| world.egress_networks.iter().position(|it| it.metadata.key() == at);
                     let was = find(&before).and_then(|at| now.of_egress_network(&before.egress_networks[at]));
                     let is = find(&after).and_then(|at| then.of_egress_network(&after.egress_networks[at]));
                     of_object(object, was.as_ref().filter(|_| same), is.as_ref(), &after);
                 }
                 Kind::HTTPLocalRateLimitPolicy => {
-                    let find =
-                        |world: &'_ World| world.rate_limits.iter().position(|it| it.metadata.key() == at);
+                    let find = |world: &'_ World| world.rate_limits.iter().position(|it| it.metadata.key() == at);
                     let was = find(&before).and_then(|at| now.of_rate_limit(&before.rate_limits[at]));
                     let is = find(&after).and_then(|at| then.of_rate_limit(&after.rate_limits[at]));
                     of_object(object, was.as_ref().filter(|_| same), is.as_ref(), &after);
@@ -166,23 +159,19 @@ fn of_route(object: &mut Value, was: Option<&[ParentAnswer<'_>]>, is: &[ParentAn
     for answer in is {
         let faults = answer.faults.as_deref().unwrap_or_default();
         let mut rests_on = answer.refused.as_ref().map(Refused::rests_on).into_iter();
-        if !rests_on.all(|kind| after.is_certain(kind))
-            || !faults.iter().all(|it| after.is_certain(it.rests_on()))
-        {
+        if !rests_on.all(|kind| after.is_certain(kind)) || !faults.iter().all(|it| after.is_certain(it.rests_on())) {
             continue;
         }
         let own = |entry: &Value| {
             entry["controllerName"] == json!(POLICY_CONTROLLER)
-                && serde_json::from_value(entry["parentRef"].clone())
-                    .is_ok_and(|named| answer.parent.is(&named))
+                && serde_json::from_value(entry["parentRef"].clone()).is_ok_and(|named| answer.parent.is(&named))
         };
         if let Some(was) = was {
             let before = was.iter().find(|known| known.parent == answer.parent).map(ParentAnswer::conditions);
             let Some(before) = before else { continue };
             let written = parents.iter().find(|entry| own(entry));
-            let written: Vec<Condition> = written
-                .and_then(|entry| serde_json::from_value(entry["conditions"].clone()).ok())
-                .unwrap_or_default();
+            let written: Vec<Condition> =
+                written.and_then(|entry| serde_json::from_value(entry["conditions"].clone()).ok()).unwrap_or_default();
             if words(&before) == words(&answer.conditions()) || words(&before) != words(&written) {
                 continue;
             }
@@ -214,17 +203,14 @@ fn of_object(
     is: Option<&Result<(), Refused<'_>>>,
     after: &World,
 ) {
-    let Some(is) = is.filter(|is| is.as_ref().err().is_none_or(|why| after.is_certain(why.rests_on())))
-    else {
+    let Some(is) = is.filter(|is| is.as_ref().err().is_none_or(|why| after.is_certain(why.rests_on()))) else {
         return;
     };
-    let said =
-        |answer: &Result<(), Refused<'_>>| answer.as_ref().err().map_or_else(taken, Refused::condition);
+    let said = |answer: &Result<(), Refused<'_>>| answer.as_ref().err().map_or_else(taken, Refused::condition);
     let mut conditions: Vec<Value> = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
     let own = |condition: &Value| condition["type"] == json!("Accepted");
     if let Some(was) = was {
-        let known =
-            conditions.iter().find(|it| own(it)).and_then(|it| serde_json::from_value(it.clone()).ok());
+        let known = conditions.iter().find(|it| own(it)).and_then(|it| serde_json::from_value(it.clone()).ok());
         let known: Vec<Condition> = known.into_iter().collect();
         if words(&[said(was)]) == words(&[said(is)]) || words(&known) != words(&[said(was)]) {
             return;

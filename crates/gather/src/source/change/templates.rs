@@ -97,8 +97,7 @@ impl<S: Source> Change<'_, S> {
             templates.gaps.extend(reasons.into_iter().filter(told).map(|why| (kind, why)));
             let asked = |object: &&Value| !of_set || self.set.get(kind, &key(object, kind)).is_some();
             // Pods of another of these objects are listed there.
-            let owned =
-                |object: &&Value| object["metadata"]["ownerReferences"].as_array().is_none_or(Vec::is_empty);
+            let owned = |object: &&Value| object["metadata"]["ownerReferences"].as_array().is_none_or(Vec::is_empty);
             let made = objects.iter().filter(asked).filter(owned);
             templates.all.extend(made.map(|object| template(&admitting, kind, object, &running)));
             if kind == Kind::Pod {
@@ -144,8 +143,7 @@ fn of_other_owners<'v>(
     pods: impl Iterator<Item = &'v Value>,
     running: &BTreeMap<(String, String, String), RunningPods>,
 ) -> Vec<Template> {
-    const LISTED: [&str; 7] =
-        ["ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Node"];
+    const LISTED: [&str; 7] = ["ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Node"];
     let mut owners = BTreeMap::new();
     let mut finished = BTreeMap::new();
     for pod in pods {

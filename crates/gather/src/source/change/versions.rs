@@ -25,9 +25,7 @@ impl Source for Versions {
                 sink.object(version.to_string().as_bytes());
                 Fetched::Complete
             }
-            (Item::NodeFiles | Item::Logs | Item::Diagnostics, _) => {
-                Fetched::Missing { reason: Why::NotOffered }
-            }
+            (Item::NodeFiles | Item::Logs | Item::Diagnostics, _) => Fetched::Missing { reason: Why::NotOffered },
             _ => Fetched::Missing { reason: why },
         }
     }

@@ -55,9 +55,9 @@ pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Un
         let scraped = scrape::read(text);
         return match (scraped.is_empty(), is_proxy) {
             (false, _) => Ok(scraped.into_iter().map(Answer::ProxyMetrics).collect()),
-            (true, true) => Err(UnusedText::Of(
-                "these metrics do not name their pod: use --diagnostics NAMESPACE/POD:PORT=FILE",
-            )),
+            (true, true) => {
+                Err(UnusedText::Of("these metrics do not name their pod: use --diagnostics NAMESPACE/POD:PORT=FILE"))
+            }
             (true, false) => Err(UnusedText::Of(
                 "these metrics are not of a proxy and do not name their pod: for the control plane, use \
                  --diagnostics NAMESPACE/POD:PORT=FILE or the output of linkerd diagnostics controller-metrics",
@@ -167,8 +167,7 @@ pub fn own_container(name: &str) -> String {
 
 /// Controllers in Go do not export their clock: the one of another container of the pod in the same output is used.
 pub fn share_clocks(all: &mut [ProxyMetrics]) {
-    let clocks: BTreeMap<String, i64> =
-        all.iter().filter_map(|one| Some((one.pod.clone(), one.read_at?))).collect();
+    let clocks: BTreeMap<String, i64> = all.iter().filter_map(|one| Some((one.pod.clone(), one.read_at?))).collect();
     for one in all.iter_mut().filter(|one| one.read_at.is_none() && !one.container.is_empty()) {
         one.read_at = clocks.get(&one.pod).copied();
     }
@@ -217,15 +216,13 @@ fn name_of(line: &str) -> &str {
 /// Whether samples of this name belong to a family: counters and histograms add a suffix.
 fn is_of(name: &str, family: &str) -> bool {
     let suffix = name.strip_prefix(family);
-    suffix
-        .is_some_and(|rest| ["", "_total", "_bucket", "_sum", "_count", "_info", "_created"].contains(&rest))
+    suffix.is_some_and(|rest| ["", "_total", "_bucket", "_sum", "_count", "_info", "_created"].contains(&rest))
 }
 
 impl MetricsReader {
     /// Metrics of a container; the name of the proxy, or none, is the proxy.
     pub fn new(namespace: &str, pod: &str, container: &str) -> MetricsReader {
-        let metrics =
-            ProxyMetrics { namespace: namespace.to_owned(), pod: pod.to_owned(), ..ProxyMetrics::default() };
+        let metrics = ProxyMetrics { namespace: namespace.to_owned(), pod: pod.to_owned(), ..ProxyMetrics::default() };
         let mut reader = MetricsReader { metrics, ..MetricsReader::default() };
         reader.set_container(container);
         reader
@@ -456,8 +453,7 @@ mod tests {
         let is_part = |text: &str| of_web(text)[0].is_part;
         assert!(!is_part(WHOLE));
         let lines: Vec<&str> = WHOLE.lines().collect();
-        let without_comments: Vec<&str> =
-            lines.iter().copied().filter(|line| !line.starts_with('#')).collect();
+        let without_comments: Vec<&str> = lines.iter().copied().filter(|line| !line.starts_with('#')).collect();
         for part in [&lines[2..], &lines[5..], &lines[..5], &lines[..7], &without_comments] {
             assert!(is_part(&part.join("\n")), "{part:?}");
         }
@@ -508,10 +504,7 @@ mod tests {
         let errors: Vec<&Series> = metrics.series(MetricMeaning::InboundErrors).collect();
         let [one] = errors.as_slice() else { panic!("{metrics:?}") };
         assert_eq!(metrics.value(MetricMeaning::SeriesCount), Some(5.0));
-        assert_eq!(
-            (one.label("error"), one.label("target_port"), one.label("protocol")),
-            ("i/o", "80", "tcp")
-        );
+        assert_eq!((one.label("error"), one.label("target_port"), one.label("protocol")), ("i/o", "80", "tcp"));
         assert_eq!((one.value, one.label("target_addr")), (5.0, ""));
         assert_eq!((metrics.namespace.as_str(), metrics.container.as_str()), ("shop", ""));
     }

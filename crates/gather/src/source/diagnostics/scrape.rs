@@ -66,8 +66,7 @@ pub(super) fn read(text: &str) -> Vec<ProxyMetrics> {
         metrics.read_at = metrics.read_at.or(time.map(|time| time / 1000));
         metrics
     });
-    let is_of_mesh =
-        |metrics: &ProxyMetrics| metrics.exported.iter().any(|meaning| !OF_ANY_PROCESS.contains(meaning));
+    let is_of_mesh = |metrics: &ProxyMetrics| metrics.exported.iter().any(|meaning| !OF_ANY_PROCESS.contains(meaning));
     each.filter(is_of_mesh).collect()
 }
 
@@ -100,15 +99,9 @@ impl Copies {
     }
 
     /// Whether a series of a process has other values of the added labels.
-    fn are_of_another(
-        &self,
-        process: &[String; 3],
-        origin: &[String],
-        labels: &BTreeMap<String, String>,
-    ) -> bool {
+    fn are_of_another(&self, process: &[String; 3], origin: &[String], labels: &BTreeMap<String, String>) -> bool {
         let added = self.0.get(&(process.clone(), origin.to_vec()));
-        let is_other =
-            |(name, value): (&String, &String)| labels.get(name).is_some_and(|other| other != value);
+        let is_other = |(name, value): (&String, &String)| labels.get(name).is_some_and(|other| other != value);
         added.is_some_and(|added| added.iter().any(is_other))
     }
 }

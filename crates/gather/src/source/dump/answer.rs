@@ -24,12 +24,7 @@ impl Dump {
     pub fn uncollected(&self) -> Uncollected {
         let held = self.unread.iter().map(|(resource, objects)| ((*resource).to_owned(), objects.len()));
         let complete = self.completeness == Completeness::All;
-        Uncollected {
-            held: held.collect(),
-            complete,
-            set_aside: self.set_aside.reasons(),
-            ..Uncollected::default()
-        }
+        Uncollected { held: held.collect(), complete, set_aside: self.set_aside.reasons(), ..Uncollected::default() }
     }
 
     /// The nodes of pods, by pod name; only for unique names.
@@ -120,9 +115,7 @@ impl Dump {
     }
 
     fn read_object(&self, kind: Kind, namespace: &str, name: &str, take: &mut dyn FnMut(&[u8])) -> Fetched {
-        if let Some(held) =
-            self.objects.get(&kind).and_then(|held| held.get(&(namespace.into(), name.into())))
-        {
+        if let Some(held) = self.objects.get(&kind).and_then(|held| held.get(&(namespace.into(), name.into()))) {
             return match self.read(held, &mut ObjectReader::default(), take) {
                 Ok(()) => Fetched::Complete,
                 Err(reason) => Fetched::Missing { reason },
@@ -131,19 +124,10 @@ impl Dump {
         if let Some(reason) = self.troubles(kind).next() {
             return Fetched::Missing { reason };
         }
-        if self.completeness.covers(kind) {
-            Fetched::Complete
-        } else {
-            Fetched::Missing { reason: Why::NotCaptured }
-        }
+        if self.completeness.covers(kind) { Fetched::Complete } else { Fetched::Missing { reason: Why::NotCaptured } }
     }
 
-    fn read(
-        &self,
-        held: &ObjectPosition,
-        reader: &mut ObjectReader,
-        take: &mut dyn FnMut(&[u8]),
-    ) -> Result<(), Why> {
+    fn read(&self, held: &ObjectPosition, reader: &mut ObjectReader, take: &mut dyn FnMut(&[u8])) -> Result<(), Why> {
         match reader.object(&self.blobs, held) {
             Ok(json) => {
                 take(json);

@@ -91,10 +91,7 @@ fn sentence(why: Aside, places: &SkippedPlaces) -> String {
             own("check --manifests -")
         ),
         Aside::Template => {
-            format!(
-                "{} at {named}: pass the rendered output",
-                of("unrendered template", "unrendered templates")
-            )
+            format!("{} at {named}: pass the rendered output", of("unrendered template", "unrendered templates"))
         }
         Aside::Program => format!(
             "{} with Linkerd settings in Jsonnet or CUE, {named}: pass the rendered output",

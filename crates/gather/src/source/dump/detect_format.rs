@@ -58,9 +58,7 @@ pub fn of_head(head: &[u8]) -> Text {
         return Text::Neither("output of kubectl describe; use kubectl get -o json or -o yaml".to_owned());
     }
     let lower = line.to_ascii_lowercase();
-    if lower.starts_with("error:")
-        || lower.starts_with("error from server")
-        || lower.starts_with("no resources found")
+    if lower.starts_with("error:") || lower.starts_with("error from server") || lower.starts_with("no resources found")
     {
         let shown = redact::free_text(&line.trim_end().chars().take(60).collect::<String>()).into_owned();
         return Text::Neither(format!("a message of kubectl: {shown:?}"));
@@ -75,9 +73,7 @@ pub fn of_head(head: &[u8]) -> Text {
 
 /// Whether the first bytes are those of a supported text in any encoding; not only blanks.
 pub fn is_text(head: &[u8]) -> bool {
-    matches!(of_head(head), Text::Json | Text::Yaml)
-        || utf16(head).is_some()
-        || diagnostics::begins_metrics(head)
+    matches!(of_head(head), Text::Json | Text::Yaml) || utf16(head).is_some() || diagnostics::begins_metrics(head)
 }
 
 /// Whether a line can begin a YAML mapping or sequence.
@@ -150,18 +146,11 @@ mod tests {
             let Text::Neither(why) = of_head(text) else { panic!("{:?}", String::from_utf8_lossy(text)) };
             assert!(why.contains(part), "{why}");
         };
-        for json in [
-            "{}",
-            "\u{FEFF}\r\n {",
-            "[",
-            "---\n{\"a\":1}",
-            "==== START logs for container a of pod b/c ====\n",
-        ] {
+        for json in ["{}", "\u{FEFF}\r\n {", "[", "---\n{\"a\":1}", "==== START logs for container a of pod b/c ====\n"]
+        {
             assert_eq!(of_head(json.as_bytes()), Text::Json, "{json:?}");
         }
-        for yaml in
-            ["apiVersion: v1\n", "# x\n\n---\nitems:\n", "%YAML 1.2\n---\nkind: Pod", "- a\n", "\"kind\": x"]
-        {
+        for yaml in ["apiVersion: v1\n", "# x\n\n---\nitems:\n", "%YAML 1.2\n---\nkind: Pod", "- a\n", "\"kind\": x"] {
             assert_eq!(of_head(yaml.as_bytes()), Text::Yaml, "{yaml:?}");
         }
         assert_eq!(of_head(b" \r\n"), Text::Empty);
@@ -177,9 +166,7 @@ mod tests {
     fn utf_16_is_read_with_a_mark_and_without() {
         let text = "{\"kind\":\"Größe 🎈\"}";
         let units = |little: bool| -> Vec<u8> {
-            text.encode_utf16()
-                .flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() })
-                .collect()
+            text.encode_utf16().flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() }).collect()
         };
         for bytes in [
             [vec![0xFF, 0xFE], units(true)].concat(),

@@ -227,8 +227,7 @@ impl<'a> Filing<'a> {
     fn waiting(&self, peek: Peek<'_>, blob: usize, offset: u64, json: &[u8], line: FileLine) -> Waiting {
         let unfit = self.unfit(&peek, json);
         let content = self.builder.places.is_some().then(|| super::repeated::content(json));
-        let is_of_mesh =
-            content.is_some() && kind_of(&peek).is_none() && super::rewritten::is_of_mesh(&peek, json);
+        let is_of_mesh = content.is_some() && kind_of(&peek).is_none() && super::rewritten::is_of_mesh(&peek, json);
         let may_be_secret = peek.kind.as_deref().is_none_or(|kind| kind == "Secret");
         let meta = peek.metadata.unwrap_or_default();
         let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
@@ -351,8 +350,7 @@ impl<'a> Filing<'a> {
                 self.builder.set_aside(Aside::UnknownKind, &format!("{of}{} ({place}): {why}", object.name));
             } else if object.is_of_mesh {
                 let place = self.place_of(object.line);
-                self.builder
-                    .set_aside(Aside::OtherKind, &format!("{kind_name} {of}{} ({place})", object.name));
+                self.builder.set_aside(Aside::OtherKind, &format!("{kind_name} {of}{} ({place})", object.name));
             }
             return;
         };
@@ -366,8 +364,7 @@ impl<'a> Filing<'a> {
                 Unfit::Broken(why, wrong) => {
                     self.trouble(Some(kind), object.line, &format!("{what}: {why}"));
                     let key = self.key(kind, object.namespace.as_deref(), &object.name);
-                    if let Some((path, why)) = wrong.filter(|_| of_kind.is_none() && !object.name.is_empty())
-                    {
+                    if let Some((path, why)) = wrong.filter(|_| of_kind.is_none() && !object.name.is_empty()) {
                         self.note_place((kind, None), &key, object.line);
                         self.mistyped(kind, &key, path, why, None);
                     }
@@ -398,8 +395,7 @@ impl<'a> Filing<'a> {
             self.note_place((kind, of_kind), &key, FileLine::Is(line));
         }
         self.note_unquoted(kind, &key, (&what, object.line), &object.rewritten.unquoted);
-        let held =
-            ObjectPosition { blob: object.blob, offset: object.offset, len: object.len, age: object.age };
+        let held = ObjectPosition { blob: object.blob, offset: object.offset, len: object.len, age: object.age };
         self.builder.hold(kind, key, held);
     }
 
@@ -428,14 +424,7 @@ impl<'a> Filing<'a> {
         }
     }
 
-    fn mistyped(
-        &mut self,
-        kind: Kind,
-        key: &super::ObjectKey,
-        path: String,
-        why: String,
-        meant: Option<String>,
-    ) {
+    fn mistyped(&mut self, kind: Kind, key: &super::ObjectKey, path: String, why: String, meant: Option<String>) {
         let (namespace, name) = (key.0.to_string(), key.1.to_string());
         self.builder.dump.mistyped.push(Mistyped { kind, namespace, name, path, why, meant });
     }
@@ -460,9 +449,7 @@ impl<'a> Filing<'a> {
             let why = format!("must be a string, not {sort}");
             // A number as it is read has lost zeros, and a key that is not a string has another name.
             let meant = match (&self.builder.places, sort.as_ref()) {
-                (Some(places), "a number" | "a boolean") => {
-                    places.scalar(kind.info().kind, &key.0, &key.1, path)
-                }
+                (Some(places), "a number" | "a boolean") => places.scalar(kind.info().kind, &key.0, &key.1, path),
                 _ => Some(text.clone()),
             };
             self.mistyped(kind, key, path.clone(), why, meant);
@@ -516,8 +503,7 @@ impl<'a> Filing<'a> {
                 self.builder.version(self.name, server);
             }
             Some(VersionsFile::KubectlAlone) => {
-                let warning =
-                    format!("{}: it contains only kubectl's version, not the API server's", self.name);
+                let warning = format!("{}: it contains only kubectl's version, not the API server's", self.name);
                 self.builder.dump.warnings.push(warning);
             }
             None => {}
@@ -538,8 +524,7 @@ fn unknown_kind(api_version: &str, kind: &str) -> Option<String> {
     let (group, _) = api_version.split_once('/')?;
     let is_of_group = |known: &Kind| known.info().group == group;
     let is_linkerds = group == "linkerd.io" || group.ends_with(".linkerd.io");
-    let kinds: Vec<&str> =
-        Kind::ALL.iter().filter(|known| is_of_group(known)).map(|known| known.info().kind).collect();
+    let kinds: Vec<&str> = Kind::ALL.iter().filter(|known| is_of_group(known)).map(|known| known.info().kind).collect();
     if kinds.is_empty() || !is_linkerds && group != GATEWAY_API || kind.ends_with("List") {
         return None;
     }
@@ -572,8 +557,7 @@ mod tests {
 
     #[test]
     fn objects_beyond_the_limit_are_a_gap_of_every_kind() {
-        let pod =
-            |name: &str| format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}"}}}}"#);
+        let pod = |name: &str| format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}"}}}}"#);
         let list = format!(r#"{{"apiVersion":"v1","kind":"List","items":[{},{}]}}"#, pod("a"), pod("b"));
         let yaml = format!("---\n{}\n---\n{}\n", pod("a"), pod("b"));
         for text in [list, yaml] {

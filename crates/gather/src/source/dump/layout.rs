@@ -66,9 +66,8 @@ fn troubleshoot(tree: &Tree, root: &str) -> BTreeSet<Kind> {
     // Empty or null without errors.
     let failed = |name: &str| {
         file(&format!("{name}-errors")).is_some_and(|blob| {
-            blob.bytes(16).map_or(true, |bytes| {
-                !matches!(String::from_utf8_lossy(&bytes).trim(), "" | "null" | "{}" | "[]")
-            })
+            blob.bytes(16)
+                .map_or(true, |bytes| !matches!(String::from_utf8_lossy(&bytes).trim(), "" | "null" | "{}" | "[]"))
         })
     };
     let mut kinds: BTreeSet<Kind> = OF_CLUSTER

@@ -247,10 +247,7 @@ impl Builder {
 
     /// Reads output of `linkerd diagnostics`, unless manifests are read.
     fn diagnosed(&mut self, blob: &Blob) -> io::Result<Result<usize, UnusedText>> {
-        if self.places.is_some()
-            || blob.len() > diagnostics::MOST
-            || !diagnostics::may_begin(&blob.head(HEAD)?)
-        {
+        if self.places.is_some() || blob.len() > diagnostics::MOST || !diagnostics::may_begin(&blob.head(HEAD)?) {
             return Ok(Err(UnusedText::Other));
         }
         let mut text = Vec::new();
@@ -265,10 +262,8 @@ impl Builder {
         }
         let head = blob.head(4096)?;
         let text = String::from_utf8_lossy(&head);
-        let first = text
-            .lines()
-            .map(str::trim)
-            .find(|line| !line.is_empty() && !line.starts_with('#') && *line != "---");
+        let first =
+            text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#') && *line != "---");
         Ok(first.is_some_and(|line| line.starts_with("{{")))
     }
 

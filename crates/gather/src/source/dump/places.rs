@@ -76,29 +76,13 @@ impl Places {
 
     /// Position of an object or of one of its fields, in the notation of evidence:
     /// `spec.template.metadata.annotations[KEY]`. `None` if the files contain no such object.
-    pub fn find(
-        &self,
-        kind: &str,
-        namespace: &str,
-        name: &str,
-        path: Option<&str>,
-    ) -> Option<ManifestLocation> {
+    pub fn find(&self, kind: &str, namespace: &str, name: &str, path: Option<&str>) -> Option<ManifestLocation> {
         let held = self.held(kind, namespace, name)?;
         let kind = held.of_kind.as_deref().unwrap_or(kind);
         let (file, blob) = &self.files[held.file];
-        let object = if namespace.is_empty() {
-            format!("{kind} {name}")
-        } else {
-            format!("{kind} {namespace}/{name}")
-        };
-        let mut written = ManifestLocation {
-            object,
-            path: None,
-            file: file.clone(),
-            line: held.line,
-            column: 1,
-            source: None,
-        };
+        let object = if namespace.is_empty() { format!("{kind} {name}") } else { format!("{kind} {namespace}/{name}") };
+        let mut written =
+            ManifestLocation { object, path: None, file: file.clone(), line: held.line, column: 1, source: None };
         let Some((text, offset)) = document(blob, held.line) else { return Some(written) };
         written.source = source_of(&text);
         let Some(root) = tree(&text) else { return Some(written) };
@@ -148,10 +132,8 @@ fn document(blob: &Blob, line: u64) -> Option<(String, u64)> {
     blob.reader().ok()?.read_to_string(&mut text).ok()?;
     let at = usize::try_from(line.saturating_sub(1)).ok()?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let first = (0..=at.min(lines.len().saturating_sub(1)))
-        .rev()
-        .find(|at| begins_document(lines[*at]))
-        .map_or(0, |at| at + 1);
+    let first =
+        (0..=at.min(lines.len().saturating_sub(1))).rev().find(|at| begins_document(lines[*at])).map_or(0, |at| at + 1);
     let last = (first..lines.len()).find(|at| begins_document(lines[*at])).unwrap_or(lines.len());
     Some((lines.get(first..last)?.concat(), first as u64))
 }
@@ -165,8 +147,7 @@ fn source_of(text: &str) -> Option<String> {
 /// The object with that kind and name: the document, or an item of its list.
 fn object_in<'n>(root: &'n Node, kind: &str, name: &str) -> Option<&'n Node> {
     let is = |node: &Node| {
-        node.text(&["metadata", "name"]) == Some(name)
-            && node.text(&["kind"]).is_none_or(|other| other == kind)
+        node.text(&["metadata", "name"]) == Some(name) && node.text(&["kind"]).is_none_or(|other| other == kind)
     };
     match root.get("items").map(|(node, _)| &node.holds) {
         Some(Holds::List(items)) => items.iter().find(|item| is(item)),

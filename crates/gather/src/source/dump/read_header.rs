@@ -92,8 +92,7 @@ pub(super) fn is_typed(json: &[u8]) -> bool {
         #[serde(borrow)]
         kind: Cow<'a, str>,
     }
-    serde_json::from_slice::<Typed<'_>>(json)
-        .is_ok_and(|of| !of.api_version.is_empty() && !of.kind.is_empty())
+    serde_json::from_slice::<Typed<'_>>(json).is_ok_and(|of| !of.api_version.is_empty() && !of.kind.is_empty())
 }
 
 /// The kind of an object, from its own fields.

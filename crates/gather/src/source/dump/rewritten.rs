@@ -67,8 +67,7 @@ fn with_strings(peek: &Peek<'_>, json: &[u8], kind: Kind) -> Option<Value> {
 /// objects of a dump are many.
 fn has_unquoted(json: &[u8]) -> bool {
     [&b"\"annotations\""[..], b"\"labels\""].iter().any(|name| {
-        memchr::memmem::find_iter(json, name)
-            .any(|at| holds_unquoted(&json[at + name.len()..]).unwrap_or(false))
+        memchr::memmem::find_iter(json, name).any(|at| holds_unquoted(&json[at + name.len()..]).unwrap_or(false))
     })
 }
 
@@ -113,9 +112,7 @@ fn quote(value: &mut Value, path: &str, unquoted: &mut Vec<Unquoted>) {
         Value::Object(map) => {
             for (key, field) in map {
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                if matches!(key.as_str(), "annotations" | "labels")
-                    && path.ends_with(&format!("metadata.{key}"))
-                {
+                if matches!(key.as_str(), "annotations" | "labels") && path.ends_with(&format!("metadata.{key}")) {
                     quote_values(field, &path, unquoted);
                 } else {
                     quote(field, &path, unquoted);
@@ -174,9 +171,7 @@ fn is_within(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.iter().any(|(key, field)| match (key.as_str(), field) {
             ("containers", Value::Array(items)) => items.iter().any(|item| item["image"].is_string()),
-            ("annotations" | "labels", Value::Object(keys)) => {
-                keys.keys().any(|key| key.contains("linkerd.io/"))
-            }
+            ("annotations" | "labels", Value::Object(keys)) => keys.keys().any(|key| key.contains("linkerd.io/")),
             _ => is_within(field),
         }),
         Value::Array(items) => items.iter().any(is_within),

@@ -87,8 +87,7 @@ fn timed<'a>(file: &'a str, begin: &str, end: &str) -> Option<&'a str> {
 pub fn complete(tree: &Tree) -> BTreeSet<Kind> {
     let names: Vec<&str> = tree.files.keys().map(|path| base(path)).collect();
     let is = |file: &str, begin: &str| timed(file, begin, ".yaml").is_some();
-    let listed =
-        SYSDUMP.into_iter().filter(|(begin, _)| names.iter().filter(|file| is(file, begin)).count() == 1);
+    let listed = SYSDUMP.into_iter().filter(|(begin, _)| names.iter().filter(|file| is(file, begin)).count() == 1);
     let kinds: BTreeSet<Kind> = listed.map(|(_, kind)| kind).collect();
     // A single such name may be a coincidence.
     if kinds.contains(&Kind::Node) && kinds.contains(&Kind::Pod) { kinds } else { BTreeSet::new() }
@@ -100,15 +99,10 @@ mod tests {
 
     #[test]
     fn file_name_identifies_the_pod() {
-        let pods: BTreeMap<String, String> = [("cilium-7xk2p", "n1"), ("x-cilium-7xk2p", "n2")]
-            .map(|(pod, node)| (pod.into(), node.into()))
-            .into();
+        let pods: BTreeMap<String, String> =
+            [("cilium-7xk2p", "n1"), ("x-cilium-7xk2p", "n2")].map(|(pod, node)| (pod.into(), node.into())).into();
         for (name, file, pod) in [
-            (
-                "cniconf-05-cilium.conflist-cilium-7xk2p-20261123-101010.txt",
-                "05-cilium.conflist",
-                "cilium-7xk2p",
-            ),
+            ("cniconf-05-cilium.conflist-cilium-7xk2p-20261123-101010.txt", "05-cilium.conflist", "cilium-7xk2p"),
             ("d/cniconf-a.conf-x-cilium-7xk2p-20261123-101010.txt", "a.conf", "x-cilium-7xk2p"),
         ] {
             let Some(Beside::Configuration(written)) = beside(name) else { panic!("{name}") };
@@ -116,12 +110,9 @@ mod tests {
         }
         assert_eq!(configuration("05-cilium.conflist-cilium-gone", &pods), None);
         assert_eq!(beside("k8s-version-20261123-101010.txt"), Some(Beside::Version));
-        for other in [
-            "cniconf-x.txt",
-            "cni-configmap-20261123-101010.yaml",
-            "k8s-version-x.txt",
-            "k8s-pods-20261123-101010.txt",
-        ] {
+        for other in
+            ["cniconf-x.txt", "cni-configmap-20261123-101010.yaml", "k8s-version-x.txt", "k8s-pods-20261123-101010.txt"]
+        {
             assert_eq!(beside(other), None, "{other}");
         }
     }

@@ -208,11 +208,7 @@ impl Loading {
                 if self.bundles.len() < MAX_BUNDLES {
                     self.bundles.push(bundle?);
                 } else {
-                    self.useless(
-                        &whole,
-                        &format!("not read: more than {MAX_BUNDLES} bundles are given"),
-                        true,
-                    );
+                    self.useless(&whole, &format!("not read: more than {MAX_BUNDLES} bundles are given"), true);
                 }
             }
         }
@@ -243,12 +239,10 @@ impl Loading {
         }
         if !tops.contains(&"") {
             for (path, why) in &tree.trouble {
-                let place =
-                    if path.is_empty() { name.to_owned() } else { format!("{name}{separator}{path}") };
+                let place = if path.is_empty() { name.to_owned() } else { format!("{name}{separator}{path}") };
                 self.useless(&place, why, true);
             }
-            self.warnings
-                .extend(tree.notes.iter().map(|(path, why)| format!("{name}{separator}{path}: {why}")));
+            self.warnings.extend(tree.notes.iter().map(|(path, why)| format!("{name}{separator}{path}: {why}")));
         }
         Ok(())
     }

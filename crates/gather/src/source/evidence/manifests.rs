@@ -156,19 +156,15 @@ pub(super) fn files(kustomization: &Value, keys: &[&str]) -> Vec<String> {
 
 /// The files that change or generate objects.
 fn patches(kustomization: &Value) -> Vec<String> {
-    let mut found = files(
-        kustomization,
-        &["patchesStrategicMerge", "transformers", "generators", "configurations", "validators"],
-    );
+    let mut found =
+        files(kustomization, &["patchesStrategicMerge", "transformers", "generators", "configurations", "validators"]);
     let entries = |key: &str| kustomization[key].as_array().cloned().unwrap_or_default();
     for entry in ["patches", "patchesJson6902", "replacements"].iter().flat_map(|key| entries(key)) {
         found.extend(entry["path"].as_str().map(str::to_owned));
     }
     for entry in ["configMapGenerator", "secretGenerator"].iter().flat_map(|key| entries(key)) {
         let named = files(&entry, &["files", "envs"]);
-        found.extend(
-            named.iter().map(|file| file.split_once('=').map_or(file.as_str(), |(_, file)| file).to_owned()),
-        );
+        found.extend(named.iter().map(|file| file.split_once('=').map_or(file.as_str(), |(_, file)| file).to_owned()));
     }
     for entry in entries("helmCharts") {
         found.extend(entry["valuesFile"].as_str().map(str::to_owned));

@@ -54,11 +54,8 @@ const PLACES: usize = 3;
 
 /// Keys of Linkerd in values of other charts, as what is not checked: only the rendered chart shows their effect.
 fn in_values(others: &[Annotated]) -> Option<String> {
-    let places: Vec<&str> = others
-        .iter()
-        .filter(|one| !one.is_of_linkerd && !one.is_of_kustomize)
-        .map(|one| one.place.as_str())
-        .collect();
+    let places: Vec<&str> =
+        others.iter().filter(|one| !one.is_of_linkerd && !one.is_of_kustomize).map(|one| one.place.as_str()).collect();
     let named = places.iter().take(PLACES).copied().collect::<Vec<_>>().join(", ");
     let more = match places.len().saturating_sub(PLACES) {
         0 => String::new(),
@@ -75,11 +72,7 @@ impl Captured {
     ///
     /// # Errors
     /// A path does not exist, nothing can be read, or the paths are from different clusters.
-    pub fn open(
-        paths: &[PathBuf],
-        completeness: Completeness,
-        stdin: impl Read,
-    ) -> Result<Captured, LoadError> {
+    pub fn open(paths: &[PathBuf], completeness: Completeness, stdin: impl Read) -> Result<Captured, LoadError> {
         Captured::loaded(paths, Loading::new(completeness), "--bundle", stdin)
     }
 
@@ -87,20 +80,11 @@ impl Captured {
     ///
     /// # Errors
     /// As [`Captured::open`].
-    pub fn manifests(
-        paths: &[PathBuf],
-        into: Option<String>,
-        stdin: impl Read,
-    ) -> Result<Captured, LoadError> {
+    pub fn manifests(paths: &[PathBuf], into: Option<String>, stdin: impl Read) -> Result<Captured, LoadError> {
         Captured::loaded(paths, Loading::of_manifests(into), "manifests", stdin)
     }
 
-    fn loaded(
-        paths: &[PathBuf],
-        mut loading: Loading,
-        given: &str,
-        stdin: impl Read,
-    ) -> Result<Captured, LoadError> {
+    fn loaded(paths: &[PathBuf], mut loading: Loading, given: &str, stdin: impl Read) -> Result<Captured, LoadError> {
         let name = paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ");
         if paths.iter().filter(|path| path.as_os_str() == STDIN).count() > 1 {
             return Err(LoadError::Usage(format!("{given} -: stdin can be read only once")));
@@ -140,24 +124,12 @@ impl Captured {
         let mut set_aside = dump.set_aside.reasons();
         set_aside.extend(in_values(&others));
         warnings.extend(set_aside.iter().map(|what| format!("not checked: {what}")));
-        let dump = (read > 0 || !charts.is_empty() || !others.is_empty() || !dump.trouble().is_empty())
-            .then_some(dump);
+        let dump = (read > 0 || !charts.is_empty() || !others.is_empty() || !dump.trouble().is_empty()).then_some(dump);
         let (bundles, mut ignored, texts) = (loading.bundles, loading.ignored, loading.charts);
         let nodes = configured(loading.configurations, dump.as_ref(), &mut ignored);
         let value_keys = others.into_iter().flat_map(|one| one.keys).collect();
-        let evidence = Captured {
-            bundles,
-            dump,
-            nodes,
-            warnings,
-            ignored,
-            name,
-            places,
-            set_aside,
-            charts,
-            texts,
-            value_keys,
-        };
+        let evidence =
+            Captured { bundles, dump, nodes, warnings, ignored, name, places, set_aside, charts, texts, value_keys };
         evidence.one_cluster()?;
         Ok(evidence)
     }
@@ -260,11 +232,7 @@ impl Captured {
     }
 
     fn parts(&self) -> Vec<EvidencePart<'_>> {
-        self.bundles
-            .iter()
-            .map(EvidencePart::Bundle)
-            .chain(self.dump.as_ref().map(EvidencePart::Dump))
-            .collect()
+        self.bundles.iter().map(EvidencePart::Bundle).chain(self.dump.as_ref().map(EvidencePart::Dump)).collect()
     }
 
     /// The union of an item's objects in several parts: each object once, in its latest state.
@@ -447,7 +415,5 @@ fn twice_captured(bundles: &[Bundle]) -> Vec<String> {
         *of.entry(&record.node).or_default() += 1;
     }
     let twice = of.into_iter().filter(|(_, count)| *count > 1);
-    twice
-        .map(|(node, count)| format!("node {node}: {count} bundles contain it; the latest one is used"))
-        .collect()
+    twice.map(|(node, count)| format!("node {node}: {count} bundles contain it; the latest one is used")).collect()
 }

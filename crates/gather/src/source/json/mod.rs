@@ -34,10 +34,7 @@ struct HeadMeta {
 impl Head {
     /// Whether the list is one page of several: it has a continue token.
     pub fn goes_on(&self) -> bool {
-        self.metadata
-            .as_ref()
-            .and_then(|meta| meta.r#continue.as_deref())
-            .is_some_and(|token| !token.is_empty())
+        self.metadata.as_ref().and_then(|meta| meta.r#continue.as_deref()).is_some_and(|token| !token.is_empty())
     }
 
     /// Of a list of one kind.
@@ -120,11 +117,7 @@ pub fn scan(input: impl Read, found: &mut dyn JsonSink) -> Result<(), Broken> {
         keeping: false,
         within: None,
     };
-    scanner.documents(found).map_err(|why| Broken {
-        offset: scanner.passed,
-        why,
-        within: scanner.within.take(),
-    })
+    scanner.documents(found).map_err(|why| Broken { offset: scanner.passed, why, within: scanner.within.take() })
 }
 
 struct Scanner<R> {

@@ -58,10 +58,7 @@ fn lists_objects_and_several_documents() {
         ),
         (r#"{"kind":"PodList","metadata":{"continue":"x"},"items":[]}"#, "list PodList goes on"),
         (r#"{"kind":"Pod","spec":{"items":[1]}}"#, r#"object 0 {"kind":"Pod","spec":{"items":[1]}}"#),
-        (
-            "\u{FEFF}{\"a\":1}\n---\n{\"b\":2}{\"c\":3}",
-            "object 3 {\"a\":1}|object 15 {\"b\":2}|object 22 {\"c\":3}",
-        ),
+        ("\u{FEFF}{\"a\":1}\n---\n{\"b\":2}{\"c\":3}", "object 3 {\"a\":1}|object 15 {\"b\":2}|object 22 {\"c\":3}"),
         (r#"[{"a":1},{"b":2}]"#, "item 1 {\"a\":1}|item 9 {\"b\":2}|list "),
         (r#"{"items":null,"kind":"PodList"}"#, r#"object 0 {"items":null,"kind":"PodList"}"#),
         (

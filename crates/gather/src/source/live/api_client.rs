@@ -148,9 +148,8 @@ impl ApiClient {
             return Some(format!("not requested: {MOST_UNANSWERED} requests to the API server timed out"));
         }
         let unanswered = self.unanswered.load(Ordering::Relaxed);
-        (unanswered >= MOST_UNANSWERED).then(|| {
-            format!("not requested: the API server did not answer {MOST_UNANSWERED} requests in a row")
-        })
+        (unanswered >= MOST_UNANSWERED)
+            .then(|| format!("not requested: the API server did not answer {MOST_UNANSWERED} requests in a row"))
     }
 
     /// Records whether the server responded.
@@ -221,8 +220,7 @@ impl ApiClient {
             match self.begin(&call, meter).await {
                 Ok((parts, body)) => {
                     self.count(None);
-                    let form =
-                        Form { packed: is_packed(&parts.headers), protobuf: is_protobuf(&parts.headers) };
+                    let form = Form { packed: is_packed(&parts.headers), protobuf: is_protobuf(&parts.headers) };
                     return Ok(Flow::new(body, form, self.silence, permit));
                 }
                 Err(failed) => self.wait_before_retry(failed, &mut tried, meter, true).await?,
@@ -236,23 +234,13 @@ impl ApiClient {
     }
 
     /// GETs a path; see [`ApiClient::send`].
-    pub(super) async fn get(
-        &self,
-        path: &str,
-        meter: &Meter,
-        settled: bool,
-    ) -> Result<ApiResponse, RequestError> {
+    pub(super) async fn get(&self, path: &str, meter: &Meter, settled: bool) -> Result<ApiResponse, RequestError> {
         self.send(&Call::get(path), meter, settled).await
     }
 
     /// Sends a request, and retries if that may help: on 429, 5xx and broken connections. `settled` means that the
     /// server has responded before, so that a refused connection is a restart rather than a wrong address.
-    pub(super) async fn send(
-        &self,
-        call: &Call,
-        meter: &Meter,
-        settled: bool,
-    ) -> Result<ApiResponse, RequestError> {
+    pub(super) async fn send(&self, call: &Call, meter: &Meter, settled: bool) -> Result<ApiResponse, RequestError> {
         let mut tried = 0;
         loop {
             match self.send_once(call, meter).await {
@@ -442,16 +430,15 @@ fn refusal(status: StatusCode, headers: &HeaderMap, answer: ApiResponse) -> Erro
         serde_json::from_slice(&body).ok()
     };
     let said: Status = said.unwrap_or_default();
-    let location =
-        headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).map(|value| {
-            match value.parse::<http::Uri>() {
-                Ok(uri) => match (uri.scheme_str(), uri.host()) {
-                    (Some(scheme), Some(host)) => format!("{scheme}://{host}"),
-                    _ => "another path".to_owned(),
-                },
-                Err(_) => "another place".to_owned(),
-            }
-        });
+    let location = headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).map(|value| {
+        match value.parse::<http::Uri>() {
+            Ok(uri) => match (uri.scheme_str(), uri.host()) {
+                (Some(scheme), Some(host)) => format!("{scheme}://{host}"),
+                _ => "another path".to_owned(),
+            },
+            Err(_) => "another place".to_owned(),
+        }
+    });
     ErrorStatus {
         status,
         message: quote_answer(&said.message, 400),

@@ -60,9 +60,8 @@ impl Live {
             pod: process.pod.clone(),
             ..ProxyCertificates::default()
         };
-        let anchors = async {
-            if target.reads_config_map { self.anchors_of(target).await.map(Some) } else { Ok(None) }
-        };
+        let anchors =
+            async { if target.reads_config_map { self.anchors_of(target).await.map(Some) } else { Ok(None) } };
         let (chain, anchors) = tokio::join!(self.chain_of(target), anchors);
         let mut errors = Vec::new();
         match chain {
@@ -85,17 +84,12 @@ impl Live {
         let reading = async {
             let pod = (process.namespace.as_str(), process.pod.as_str());
             let mut forwarder = forward::open(self.api.client(), pod, process.port).await?;
-            let stream = forwarder
-                .take_stream(process.port)
-                .ok_or_else(|| failed("no stream for the port".to_owned()))?;
+            let stream =
+                forwarder.take_stream(process.port).ok_or_else(|| failed("no stream for the port".to_owned()))?;
             let chain = shown(stream, &target.name).await;
             forwarder.abort();
             let chain = pem(&chain.map_err(failed)?);
-            if chain.len() > MOST {
-                Err(failed("the certificates are too large".to_owned()))
-            } else {
-                Ok(chain)
-            }
+            if chain.len() > MOST { Err(failed("the certificates are too large".to_owned())) } else { Ok(chain) }
         };
         tokio::time::timeout(patience, reading).await.unwrap_or_else(|_| Err(forward::too_late(patience)))
     }

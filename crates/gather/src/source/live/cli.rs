@@ -72,8 +72,7 @@ fn on_path(path: &OsStr) -> Vec<String> {
     let folders = std::env::split_paths(path).filter(|folder| !folder.as_os_str().is_empty());
     let entries = folders.filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
     let named = entries.filter(|entry| {
-        entry.file_name().to_str().is_some_and(|name| name.starts_with("linkerd-"))
-            && is_program(&entry.path())
+        entry.file_name().to_str().is_some_and(|name| name.starts_with("linkerd-")) && is_program(&entry.path())
     });
     let names: BTreeSet<String> = named.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.into_iter().collect()

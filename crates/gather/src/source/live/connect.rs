@@ -121,8 +121,7 @@ impl Live {
         };
         let client = kube::Client::try_from(config)
             .map_err(|error| ConnectError::Kubeconfig { path: None, what: quote(&error.to_string(), 300) })?;
-        let api =
-            ApiClient::new(client, silence, gzip).with_cache(connect.from_cache).with_notice(connect.notice);
+        let api = ApiClient::new(client, silence, gzip).with_cache(connect.from_cache).with_notice(connect.notice);
         let api = Arc::new(api);
         let meter = Meter::default();
         let version = match connect.deadline {
@@ -160,8 +159,7 @@ pub fn contexts(kubeconfig: Option<&std::path::Path>) -> Result<Vec<String>, Con
     let home = std::env::home_dir();
     let places = kubeconfig::places(kubeconfig, variable.as_deref(), home.as_deref());
     let merged = kubeconfig::read(&places, kubeconfig.is_some())?;
-    Ok(merged
-        .map_or_else(Vec::new, |config| config.contexts.into_iter().map(|context| context.name).collect()))
+    Ok(merged.map_or_else(Vec::new, |config| config.contexts.into_iter().map(|context| context.name).collect()))
 }
 
 /// The default context; `None` if there is none or the kubeconfig cannot be read.
@@ -199,8 +197,7 @@ fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
     match picked {
         Some(mut picked) => {
             connect.overrides.over(&mut picked);
-            let config =
-                kubeconfig::configure(&picked.cluster, picked.user, |name| std::env::var(name).ok())?;
+            let config = kubeconfig::configure(&picked.cluster, picked.user, |name| std::env::var(name).ok())?;
             let user = match picked.user_name {
                 Some(name) if connect.overrides.token.is_some() => format!("the token {name}"),
                 Some(name) => format!("user {name:?}"),
@@ -217,10 +214,8 @@ fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
             };
             // Read once: the run is shorter than a token's lifetime.
             let token = Path::new(SERVICE_ACCOUNT).join("token");
-            let text = std::fs::read_to_string(&token).map_err(|error| ConnectError::Unreadable {
-                path: token,
-                what: quote(&error.to_string(), 200),
-            })?;
+            let text = std::fs::read_to_string(&token)
+                .map_err(|error| ConnectError::Unreadable { path: token, what: quote(&error.to_string(), 200) })?;
             config.auth_info.token_file = None;
             config.auth_info.token = Some(text.trim().to_owned().into());
             Ok(("in-cluster".to_owned(), "this pod's service account".to_owned(), config))
@@ -278,11 +273,9 @@ impl Target {
             }
             Err(trouble) => return Err(self.failed(trouble)),
         };
-        let strange =
-            |what: &str| ConnectError::NotKubernetes { server: self.server.clone(), what: what.to_owned() };
-        let body = answer
-            .whole(meter, VERSION_BODY)
-            .map_err(|_| strange("its response to /version is broken or endless"))?;
+        let strange = |what: &str| ConnectError::NotKubernetes { server: self.server.clone(), what: what.to_owned() };
+        let body =
+            answer.whole(meter, VERSION_BODY).map_err(|_| strange("its response to /version is broken or endless"))?;
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Version {
@@ -313,9 +306,7 @@ impl Target {
                     Some(proxy),
                 ) => ConnectError::Proxy { server, proxy, what: broken.words() },
                 (ConnectionError::Refused, proxy) => ConnectError::Refused { server, proxy },
-                (ConnectionError::Certificate { message }, _) => {
-                    ConnectError::Certificate { server, what: message }
-                }
+                (ConnectionError::Certificate { message }, _) => ConnectError::Certificate { server, what: message },
                 (broken @ ConnectionError::TooLarge { .. }, _) => {
                     ConnectError::NotKubernetes { server, what: broken.words() }
                 }
@@ -333,11 +324,9 @@ impl Target {
             RequestError::Refused(refusal) => {
                 let status = refusal.status;
                 match &refusal.location {
-                    Some(location) => ConnectError::Redirected {
-                        server,
-                        location: location.clone(),
-                        status: status.as_u16(),
-                    },
+                    Some(location) => {
+                        ConnectError::Redirected { server, location: location.clone(), status: status.as_u16() }
+                    }
                     None if status == StatusCode::UNAUTHORIZED => ConnectError::Unauthorized {
                         server,
                         user: self.user.clone(),

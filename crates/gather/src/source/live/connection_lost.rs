@@ -156,9 +156,7 @@ fn tls_trouble(error: &rustls::Error) -> ConnectionError {
                 CertificateError::UnknownIssuer | CertificateError::BadSignature => {
                     "it is signed by an authority that is not in the kubeconfig".to_owned()
                 }
-                CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-                    "it has expired".to_owned()
-                }
+                CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired".to_owned(),
                 CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
                     "it is not valid yet (check the clock of this machine)".to_owned()
                 }
@@ -168,9 +166,7 @@ fn tls_trouble(error: &rustls::Error) -> ConnectionError {
                 other => quote(&other.to_string(), 200),
             },
         },
-        Error::InvalidMessage(_) => {
-            ConnectionError::Tls { message: "the server does not use TLS".to_owned() }
-        }
+        Error::InvalidMessage(_) => ConnectionError::Tls { message: "the server does not use TLS".to_owned() },
         other => ConnectionError::Tls { message: quote(&other.to_string(), 200) },
     }
 }

@@ -81,11 +81,8 @@ impl Live {
         }
         let began = Instant::now();
         let first = self.of_replicas(sample, &sample.replicas).await;
-        let read: Vec<String> = first
-            .iter()
-            .filter(|(_, answers)| answers.is_ok())
-            .map(|(replica, _)| (*replica).to_owned())
-            .collect();
+        let read: Vec<String> =
+            first.iter().filter(|(_, answers)| answers.is_ok()).map(|(replica, _)| (*replica).to_owned()).collect();
         let mut second = BTreeMap::new();
         let period = if read.is_empty() {
             Duration::ZERO
@@ -143,11 +140,7 @@ impl Live {
         summary.failed.truncate(MOST_FAILED);
         summary.unconfirmed = self.unconfirmed(sample, &all).await;
         let profiles = profiles.into_iter().map(Answer::Profile);
-        all.into_iter()
-            .map(Answer::Endpoints)
-            .chain(profiles)
-            .chain([Answer::EndpointsSample(summary)])
-            .collect()
+        all.into_iter().map(Answer::Endpoints).chain(profiles).chain([Answer::EndpointsSample(summary)]).collect()
     }
 
     /// One read of each replica. A replica that does not answer delays no other one.
@@ -186,9 +179,7 @@ impl Live {
         let answers = answers(stream, sample, self.api.patience(FIRST)).await;
         let said = match error {
             // The kubelet's message is relevant only if nothing was received.
-            Some(error) if answers.is_err() => {
-                tokio::time::timeout(Duration::from_secs(1), error).await.ok().flatten()
-            }
+            Some(error) if answers.is_err() => tokio::time::timeout(Duration::from_secs(1), error).await.ok().flatten(),
             _ => None,
         };
         forwarder.abort();
@@ -206,9 +197,10 @@ impl Live {
             let mut reads: Vec<BTreeSet<Address>> = Vec::new();
             for one in all.iter().filter(of) {
                 reads.extend(
-                    [Some(&one.endpoints), one.again.as_ref()].into_iter().flatten().map(|read| {
-                        read.iter().map(|endpoint| (endpoint.ip.clone(), endpoint.port)).collect()
-                    }),
+                    [Some(&one.endpoints), one.again.as_ref()]
+                        .into_iter()
+                        .flatten()
+                        .map(|read| read.iter().map(|endpoint| (endpoint.ip.clone(), endpoint.port)).collect()),
                 );
             }
             let differs = match &target.published {
@@ -283,9 +275,8 @@ async fn answers(
 ) -> Result<Answers, String> {
     let handshake = http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
     let handshake = tokio::time::timeout(patience, handshake).await;
-    let (requests, connection) = handshake
-        .map_err(|_| NOTHING.to_owned())?
-        .map_err(|_| "the program on the port does not use gRPC")?;
+    let (requests, connection) =
+        handshake.map_err(|_| NOTHING.to_owned())?.map_err(|_| "the program on the port does not use gRPC")?;
     let origin = Uri::from_static("http://localhost:8086");
     let client = DestinationClient::with_origin(Channel(requests), origin).max_decoding_message_size(MESSAGE);
     let reads = sample.ports.iter().enumerate().map(|(index, target)| {

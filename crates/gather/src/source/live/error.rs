@@ -275,12 +275,10 @@ const CHECK_NETWORK: &str =
     "check VPN, firewall and proxy, or raise the limits: --request-timeout 2m, and --timeout if given";
 const DOWNLOAD_KUBECONFIG: &str =
     "download the kubeconfig of this cluster again; its certificate-authority-data must match";
-const CHECK_SERVER: &str =
-    "check scheme, host and port of the server in the kubeconfig, and its client certificate";
+const CHECK_SERVER: &str = "check scheme, host and port of the server in the kubeconfig, and its client certificate";
 const LOG_IN_AGAIN: &str =
     "log in again or download the kubeconfig again: its token or certificate has expired or was revoked";
-const LOG_IN_TO_PROXY: &str =
-    "log in to the proxy or gateway, or use the API server's own address in the kubeconfig";
+const LOG_IN_TO_PROXY: &str = "log in to the proxy or gateway, or use the API server's own address in the kubeconfig";
 const CHECK_ADDRESS: &str =
     "check the server's address in the kubeconfig, and the proxy settings (HTTPS_PROXY, proxy-url)";
 
@@ -321,10 +319,7 @@ impl ConnectError {
             ConnectError::NotThere { .. } => GIVE_EXISTING_FILE.to_owned(),
             ConnectError::Unreadable { .. } | ConnectError::Kubeconfig { .. } => REPAIR_KUBECONFIG.to_owned(),
             ConnectError::NoContext { known } => {
-                format!(
-                    "select one with --context NAME or kubectl config use-context NAME; {}",
-                    contexts(known)
-                )
+                format!("select one with --context NAME or kubectl config use-context NAME; {}", contexts(known))
             }
             ConnectError::NoServer => "give --server URL or --kubeconfig FILE".to_owned(),
             ConnectError::UnknownContext { asked: true, known, .. } => {
@@ -344,8 +339,7 @@ impl ConnectError {
             ConnectError::GroupWithoutUser => "add --as USER".to_owned(),
             ConnectError::AuthProvider { name } => match name.as_str() {
                 "gcp" => {
-                    "install gke-gcloud-auth-plugin and run gcloud container clusters get-credentials again"
-                        .to_owned()
+                    "install gke-gcloud-auth-plugin and run gcloud container clusters get-credentials again".to_owned()
                 }
                 "azure" => "install kubelogin and run kubelogin convert-kubeconfig".to_owned(),
                 _ => "use a credential plugin (exec) instead".to_owned(),

@@ -67,11 +67,7 @@ pub(super) struct Plugin {
 }
 
 /// Runs the plugin, if there is one: replaces `exec` of `user` by its credentials.
-pub(super) async fn resolve(
-    user: &mut AuthInfo,
-    terminal: bool,
-    time: &Time,
-) -> Result<Option<Plugin>, ConnectError> {
+pub(super) async fn resolve(user: &mut AuthInfo, terminal: bool, time: &Time) -> Result<Option<Plugin>, ConnectError> {
     let Some(exec) = user.exec.take() else { return Ok(None) };
     // Static credentials take precedence, as with kubectl.
     if user.token.is_some() || user.token_file.is_some() || user.username.is_some() {
@@ -79,18 +75,14 @@ pub(super) async fn resolve(
     }
     let command = exec.command.clone().unwrap_or_default();
     if command.is_empty() {
-        return Err(ConnectError::Kubeconfig {
-            what: "the user's exec section has no command".to_owned(),
-            path: None,
-        });
+        return Err(ConnectError::Kubeconfig { what: "the user's exec section has no command".to_owned(), path: None });
     }
     let wants_terminal = !matches!(exec.interactive_mode, Some(ExecInteractiveMode::Never));
     if exec.interactive_mode == Some(ExecInteractiveMode::Always) && !terminal {
         return Err(ConnectError::ExecWantsTerminal { command });
     }
     let status = credentials(&exec, &command, terminal && wants_terminal, time).await?;
-    let unreadable =
-        |what: &str| ConnectError::ExecUnreadable { command: command.clone(), what: what.to_owned() };
+    let unreadable = |what: &str| ConnectError::ExecUnreadable { command: command.clone(), what: what.to_owned() };
     let encode = |pem: &str| base64::engine::general_purpose::STANDARD.encode(pem);
     let mut found = false;
     match (status.client_certificate_data.as_deref(), status.client_key_data.as_deref()) {
@@ -119,12 +111,7 @@ pub(super) async fn resolve(
     Ok(Some(Plugin { command }))
 }
 
-async fn credentials(
-    exec: &ExecConfig,
-    name: &str,
-    terminal: bool,
-    time: &Time,
-) -> Result<ExecStatus, ConnectError> {
+async fn credentials(exec: &ExecConfig, name: &str, terminal: bool, time: &Time) -> Result<ExecStatus, ConnectError> {
     let mut command = Command::new(name);
     command.args(exec.args.iter().flatten());
     for variable in exec.env.iter().flatten() {
@@ -136,10 +123,7 @@ async fn credentials(
     let info = ExecInfo {
         kind: "ExecCredential",
         api_version,
-        spec: ExecSpec {
-            interactive: terminal,
-            cluster: exec.cluster.as_ref().filter(|_| exec.provide_cluster_info),
-        },
+        spec: ExecSpec { interactive: terminal, cluster: exec.cluster.as_ref().filter(|_| exec.provide_cluster_info) },
     };
     let command_name = || name.to_owned();
     let info = serde_json::to_string(&info)
@@ -155,9 +139,7 @@ async fn credentials(
         NotRun::Failed(error) => {
             ConnectError::ExecNotStarted { command: command_name(), what: quote(&error.to_string(), 200) }
         }
-        NotRun::TimedOut => {
-            ConnectError::ExecTimedOut { command: command_name(), seconds: deadline.as_secs() }
-        }
+        NotRun::TimedOut => ConnectError::ExecTimedOut { command: command_name(), seconds: deadline.as_secs() },
     })?;
     if !ran.status.success() {
         return Err(ConnectError::ExecFailed {
@@ -166,11 +148,10 @@ async fn credentials(
             stderr: quote_end(&String::from_utf8_lossy(&ran.stderr), 300),
         });
     }
-    let unreadable =
-        |what: &str| ConnectError::ExecUnreadable { command: command_name(), what: what.to_owned() };
+    let unreadable = |what: &str| ConnectError::ExecUnreadable { command: command_name(), what: what.to_owned() };
     // YAML includes JSON; kubectl accepts both. The parser's message would quote the input.
-    let credential: ExecCredential = serde_saphyr::from_slice(&ran.stdout)
-        .map_err(|_| unreadable("something other than an ExecCredential"))?;
+    let credential: ExecCredential =
+        serde_saphyr::from_slice(&ran.stdout).map_err(|_| unreadable("something other than an ExecCredential"))?;
     if credential.kind.as_deref() != Some("ExecCredential") {
         return Err(unreadable("something other than an ExecCredential"));
     }

@@ -62,18 +62,11 @@ pub(super) enum Ended {
 }
 
 impl Flow {
-    pub(super) fn new(
-        body: Body,
-        form: Form,
-        silence: Option<Duration>,
-        permit: Option<OwnedSemaphorePermit>,
-    ) -> Flow {
+    pub(super) fn new(body: Body, form: Form, silence: Option<Duration>, permit: Option<OwnedSemaphorePermit>) -> Flow {
         Flow {
             body,
             protobuf: form.protobuf,
-            packed: form
-                .packed
-                .then(|| Packed { waiting: Bytes::new(), decoder: MultiGzDecoder::new(Vec::new()) }),
+            packed: form.packed.then(|| Packed { waiting: Bytes::new(), decoder: MultiGzDecoder::new(Vec::new()) }),
             silence,
             waited: Duration::ZERO,
             length: 0,
@@ -167,10 +160,7 @@ impl Packed {
 
     fn taken(&mut self, outcome: std::io::Result<()>) -> Result<Bytes, Ended> {
         outcome.map_err(|error| {
-            Ended::Malformed(format!(
-                "the compressed response is damaged: {}",
-                quote(&error.to_string(), 100)
-            ))
+            Ended::Malformed(format!("the compressed response is damaged: {}", quote(&error.to_string(), 100)))
         })?;
         Ok(Bytes::from(std::mem::take(self.decoder.get_mut())))
     }

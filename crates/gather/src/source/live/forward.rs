@@ -177,11 +177,8 @@ async fn talk<B: BodyReader>(
         .header(header::CONNECTION, "close")
         .body(Empty::<Bytes>::new())
         .map_err(|_| "the path is not valid")?;
-    let (mut requests, connection) = http1::Builder::new()
-        .max_buf_size(HEAD)
-        .handshake(TokioIo::new(stream))
-        .await
-        .map_err(|_| NOTHING)?;
+    let (mut requests, connection) =
+        http1::Builder::new().max_buf_size(HEAD).handshake(TokioIo::new(stream)).await.map_err(|_| NOTHING)?;
     let answer = pin!(async {
         let answer = requests.send_request(request).await.map_err(|error| unanswered(&error))?;
         reader.read(answer).await
@@ -328,8 +325,7 @@ mod tests {
     async fn response_must_declare_its_length() {
         let known = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
         assert_eq!(heard(known.as_bytes(), false).await, whole(200, "ok\n"));
-        let chunked =
-            "HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n3;x\r\n0\r\n\r\n0\r\n\r\n";
+        let chunked = "HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n3;x\r\n0\r\n\r\n0\r\n\r\n";
         assert_eq!(heard(chunked.as_bytes(), false).await, whole(503, "ok0\r\n"));
         for (text, cuts) in [(known, [0, 1, 12, 40]), (chunked, [0, 1, 40, chunked.len() - 5])] {
             for cut in cuts {
@@ -345,10 +341,7 @@ mod tests {
         for version in ["1.0", "1.1"] {
             let text = format!("HTTP/{version} 200 OK\r\n\r\ngateway_alive");
             for ends in [true, false] {
-                assert_eq!(
-                    heard(text.as_bytes(), ends).await,
-                    Err("the response does not declare its length")
-                );
+                assert_eq!(heard(text.as_bytes(), ends).await, Err("the response does not declare its length"));
             }
         }
         let gzip = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n";
@@ -372,8 +365,7 @@ mod tests {
         let huge = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", MOST + 1);
         assert_eq!(heard(huge.as_bytes(), false).await, Err(TOO_LARGE));
         // Nothing that a chunk claims is believed before it has come.
-        let chunk =
-            |size: &str| format!("HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n{size}\r\n0\r\n\r\n");
+        let chunk = |size: &str| format!("HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n{size}\r\n0\r\n\r\n");
         for size in ["fffffffffffffffff", "\u{ff}", "-1"] {
             assert_eq!(heard(chunk(size).as_bytes(), false).await, Err(NO_HTTP), "{size}");
         }

@@ -110,9 +110,7 @@ pub(super) fn pick(config: Kubeconfig, asked: KubeconfigSelection<'_>) -> Result
         let nearest = closest(wanted, names);
         match asked {
             true => ConnectError::UnknownName { part, name: wanted.to_owned(), nearest },
-            false => {
-                ConnectError::UnknownPart { context: name.clone(), part, name: wanted.to_owned(), nearest }
-            }
+            false => ConnectError::UnknownPart { context: name.clone(), part, name: wanted.to_owned(), nearest },
         }
     };
     let of_context = context.as_ref().map(|context| context.cluster.as_str());
@@ -198,10 +196,7 @@ fn tidy(user: &mut AuthInfo) -> Result<(), ConnectError> {
     {
         let token = String::from_utf8(from_file(&file)?).unwrap_or_default();
         if token.trim().is_empty() {
-            return Err(ConnectError::Unreadable {
-                path: file.into(),
-                what: "it contains no token".to_owned(),
-            });
+            return Err(ConnectError::Unreadable { path: file.into(), what: "it contains no token".to_owned() });
         }
         user.token = Some(token.trim().to_owned().into());
     }
@@ -327,10 +322,7 @@ mod tests {
         assert_eq!(picked(None, Some("d"), None), of("d", "https://d", None));
         assert!(matches!(picked(None, None, Some("v")), Err(ConnectError::NoContext { .. })));
         let unknown = picked(Some("x"), None, Some("w")).unwrap_err();
-        assert!(
-            unknown.is_usage() && unknown.to_string().starts_with("the kubeconfig has no user \"w\""),
-            "{unknown}"
-        );
+        assert!(unknown.is_usage() && unknown.to_string().starts_with("the kubeconfig has no user \"w\""), "{unknown}");
     }
 
     #[test]

@@ -76,10 +76,7 @@ enum UnreachableLink {
 }
 
 /// Connection to the linked cluster, and path of the request.
-async fn connect(
-    api: &ApiClient,
-    (namespace, link): (&str, &str),
-) -> Result<(ApiClient, String), UnreachableLink> {
+async fn connect(api: &ApiClient, (namespace, link): (&str, &str)) -> Result<(ApiClient, String), UnreachableLink> {
     let link: Link = object(api, Kind::Link, (namespace, link)).await?;
     let name = &link.spec.cluster_credentials_secret;
     let secret: Secret = match object(api, Kind::Secret, (namespace, name)).await {
@@ -89,13 +86,10 @@ async fn connect(
         other => other?,
     };
     let remote = remote(secret.data.get("kubeconfig").map(String::as_str).unwrap_or_default())?;
-    let path =
-        path::object(Kind::ConfigMap, Some(&link.spec.target_cluster_linkerd_namespace), "linkerd-config");
+    let path = path::object(Kind::ConfigMap, Some(&link.spec.target_cluster_linkerd_namespace), "linkerd-config");
     match path {
         Some(path) => Ok((remote, path)),
-        None => Err(UnreachableLink::Unusable(
-            "the link does not name the remote control-plane namespace".to_owned(),
-        )),
+        None => Err(UnreachableLink::Unusable("the link does not name the remote control-plane namespace".to_owned())),
     }
 }
 
@@ -135,9 +129,7 @@ fn remote(kubeconfig: &str) -> Result<ApiClient, UnreachableLink> {
     }
     let files = [&picked.user.token_file, &picked.user.client_certificate, &picked.user.client_key];
     if files.iter().any(|file| file.is_some()) || picked.cluster.certificate_authority.is_some() {
-        return Err(unusable(
-            "the kubeconfig of the link refers to files, which its controller does not have",
-        ));
+        return Err(unusable("the kubeconfig of the link refers to files, which its controller does not have"));
     }
     let cannot = "the kubeconfig of the link cannot be used";
     let mut config = configure(&picked.cluster, picked.user, |_| None).map_err(|_| unusable(cannot))?;
@@ -172,8 +164,7 @@ mod tests {
             ("{client-key: /root/key}", "refers to files"),
         ] {
             let error = match remote(&kubeconfig(user)).err().unwrap() {
-                UnreachableLink::Unusable(words)
-                | UnreachableLink::Unknown(Why::Failed { message: words }) => words,
+                UnreachableLink::Unusable(words) | UnreachableLink::Unknown(Why::Failed { message: words }) => words,
                 UnreachableLink::Unknown(why) => panic!("{user}: {why:?}"),
             };
             assert!(error.contains(word), "{user}: {error}");

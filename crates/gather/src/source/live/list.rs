@@ -29,8 +29,7 @@ const RESTARTS: u32 = 2;
 
 /// Kinds with many or large objects. The API server answers from its watch cache for them if the run allows it
 /// ([`super::Connect::from_cache`]).
-const LARGE: [Kind; 5] =
-    [Kind::Pod, Kind::ReplicaSet, Kind::EndpointSlice, Kind::ControllerRevision, Kind::Job];
+const LARGE: [Kind; 5] = [Kind::Pod, Kind::ReplicaSet, Kind::EndpointSlice, Kind::ControllerRevision, Kind::Job];
 
 /// Maximum number of pages of a list.
 const MOST_PAGES: usize = 2_000;
@@ -53,12 +52,7 @@ enum ListForm {
 }
 
 /// Fetches all objects of a kind, in protobuf if supported, at the newest version that the server serves.
-pub(super) async fn list(
-    api: &Arc<ApiClient>,
-    kind: Kind,
-    meter: &Arc<Meter>,
-    sink: &mut dyn ObjectSink,
-) -> Fetched {
+pub(super) async fn list(api: &Arc<ApiClient>, kind: Kind, meter: &Arc<Meter>, sink: &mut dyn ObjectSink) -> Fetched {
     let not_served = Fetched::Missing { reason: Why::NotServed };
     for path in super::path::lists(kind) {
         let fetched = list_at(api, kind, &path, meter, sink).await;
@@ -77,8 +71,7 @@ async fn list_at(
     sink: &mut dyn ObjectSink,
 ) -> Fetched {
     let schema = if sink.takes_messages() { kind.info().message } else { None };
-    let mut form =
-        if api.reads_cache() && LARGE.contains(&kind) { ListForm::FromCache } else { ListForm::Pages };
+    let mut form = if api.reads_cache() && LARGE.contains(&kind) { ListForm::FromCache } else { ListForm::Pages };
     let mut expired = 0;
     loop {
         let pages = Pages { api, meter, path, form, schema };
@@ -103,9 +96,7 @@ async fn list_at(
                 form = if expired > RESTARTS { ListForm::Whole } else { ListForm::Pages };
                 continue;
             }
-            Err(Ended::RequestError(RequestError::Refused(refusal)))
-                if refusal.status == StatusCode::NOT_FOUND =>
-            {
+            Err(Ended::RequestError(RequestError::Refused(refusal))) if refusal.status == StatusCode::NOT_FOUND => {
                 Why::NotServed
             }
             Err(Ended::RequestError(trouble)) => why(&trouble),

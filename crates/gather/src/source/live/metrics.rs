@@ -41,12 +41,7 @@ type Results<'a> = BTreeMap<&'a MetricsTarget, Result<ProxyMetrics, Why>>;
 impl Live {
     /// Reads the metrics of these processes twice, and adds them to given ones. Failures are recorded with
     /// them; if every process failed, the reason is that of the whole.
-    pub async fn metrics(
-        &self,
-        sample: &ProxySample,
-        interval: Duration,
-        mut diagnostics: Diagnostics,
-    ) -> Diagnostics {
+    pub async fn metrics(&self, sample: &ProxySample, interval: Duration, mut diagnostics: Diagnostics) -> Diagnostics {
         let began = Instant::now();
         let first = self.read_all(&sample.targets).await;
         let read: Vec<&MetricsTarget> =
@@ -61,8 +56,7 @@ impl Live {
         let second = self.read_all(&again).await;
         // Those that the time limit left out have no result.
         let late = sample.targets.iter().filter(|target| !first.contains_key(target));
-        let left_out: BTreeSet<String> =
-            sample.left.iter().cloned().chain(late.map(MetricsTarget::pod_name)).collect();
+        let left_out: BTreeSet<String> = sample.left.iter().cloned().chain(late.map(MetricsTarget::pod_name)).collect();
         let mut summary = MetricsSample {
             read: again.len(),
             left: left_out.len(),
@@ -229,9 +223,7 @@ mod tests {
     #[test]
     fn lines_are_read_across_chunks() {
         let mut all = lines();
-        for chunk in
-            ["process_clock_time_sec", "onds 30.0\nprocess_start_time_seconds 10", "\nprocess_open_fds 7"]
-        {
+        for chunk in ["process_clock_time_sec", "onds 30.0\nprocess_start_time_seconds 10", "\nprocess_open_fds 7"] {
             all.write_all(chunk.as_bytes()).unwrap();
         }
         let metrics = all.finish();

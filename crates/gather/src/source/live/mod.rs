@@ -118,9 +118,7 @@ impl Live {
             Item::Probe(probe) if self.probing => {
                 self.probe(probe, request.namespace.as_deref().unwrap_or_default(), sink).await
             }
-            Item::Access(access) => {
-                self.access(&access.review(request.namespace.as_deref()), meter, sink).await
-            }
+            Item::Access(access) => self.access(&access.review(request.namespace.as_deref()), meter, sink).await,
             Item::Served(server) => match request.namespace.as_deref().filter(|_| self.probing) {
                 Some(namespace) => served::served(&self.api, *server, namespace, meter, sink).await,
                 None => Fetched::Missing { reason: Why::NotOffered },
@@ -194,12 +192,7 @@ impl Live {
     }
 
     /// Requests a review of the operator's permissions.
-    async fn access(
-        &self,
-        review: &serde_json::Value,
-        meter: &Arc<Meter>,
-        sink: &mut dyn ObjectSink,
-    ) -> Fetched {
+    async fn access(&self, review: &serde_json::Value, meter: &Arc<Meter>, sink: &mut dyn ObjectSink) -> Fetched {
         match self.api.send(&Call::post(ACCESS_REVIEWS, review), meter, true).await {
             Ok(answer) => one(answer, meter, None, sink),
             Err(RequestError::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND => {
@@ -212,14 +205,8 @@ impl Live {
 
 /// Reads a response that is one object.
 /// Passes on the object of a response, which must be the requested one if there is one.
-fn one(
-    answer: ApiResponse,
-    meter: &Arc<Meter>,
-    requested: Option<(Kind, &str)>,
-    sink: &mut dyn ObjectSink,
-) -> Fetched {
-    let malformed =
-        |message: &str| Fetched::Missing { reason: Why::Malformed { message: message.to_owned() } };
+fn one(answer: ApiResponse, meter: &Arc<Meter>, requested: Option<(Kind, &str)>, sink: &mut dyn ObjectSink) -> Fetched {
+    let malformed = |message: &str| Fetched::Missing { reason: Why::Malformed { message: message.to_owned() } };
     let Ok(body) = answer.whole(meter, OBJECT_BODY) else {
         return malformed("the response is broken or endless");
     };

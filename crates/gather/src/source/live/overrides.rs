@@ -112,17 +112,12 @@ mod tests {
         ConnectionOverrides::default().over(&mut of);
         assert_eq!(of.cluster.tls_server_name.as_deref(), Some("a.internal"));
         assert_eq!((of.user.username.as_deref(), of.user_name.as_deref()), (Some("me"), Some("u")));
-        let said =
-            ConnectionOverrides { server: Some("https://b".to_owned()), ..ConnectionOverrides::default() };
+        let said = ConnectionOverrides { server: Some("https://b".to_owned()), ..ConnectionOverrides::default() };
         assert!(!said.is_empty() && ConnectionOverrides::default().is_empty());
         said.over(&mut of);
-        assert_eq!(
-            (of.cluster.server.as_deref(), of.cluster.tls_server_name.as_deref()),
-            (Some("https://b"), None)
-        );
+        assert_eq!((of.cluster.server.as_deref(), of.cluster.tls_server_name.as_deref()), (Some("https://b"), None));
         assert!(of.cluster.certificate_authority_data.is_some(), "kubectl also keeps it");
-        ConnectionOverrides { insecure_skip_tls_verify: true, ..ConnectionOverrides::default() }
-            .over(&mut of);
+        ConnectionOverrides { insecure_skip_tls_verify: true, ..ConnectionOverrides::default() }.over(&mut of);
         assert_eq!(of.cluster.certificate_authority_data, None);
         ConnectionOverrides { certificate_authority: Some("/ca".into()), ..ConnectionOverrides::default() }
             .over(&mut of);
@@ -132,8 +127,7 @@ mod tests {
     #[test]
     fn token_overrides_plugin_and_is_hidden() {
         let mut of = picked("{}", "{exec: {command: touch}, username: me, password: p}");
-        let said =
-            ConnectionOverrides { token: Some("canary".to_owned().into()), ..ConnectionOverrides::default() };
+        let said = ConnectionOverrides { token: Some("canary".to_owned().into()), ..ConnectionOverrides::default() };
         said.over(&mut of);
         assert!(of.user.exec.is_none() && of.user.password.is_none() && of.user.token.is_some());
         assert!(!format!("{said:?} {:?}", of.user).contains("canary"));

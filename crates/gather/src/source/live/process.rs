@@ -48,9 +48,8 @@ pub(super) async fn run(mut command: Command, deadline: Duration, terminal: bool
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let (from_stdout, from_stderr) = (child.stdout.take(), child.stderr.take());
     let ended = tokio::time::timeout(deadline, async {
-        let mut reading = std::pin::pin!(async {
-            tokio::join!(keep(from_stdout, &mut stdout), keep(from_stderr, &mut stderr))
-        });
+        let mut reading =
+            std::pin::pin!(async { tokio::join!(keep(from_stdout, &mut stdout), keep(from_stderr, &mut stderr)) });
         tokio::select! {
             _ = &mut reading => child.wait().await,
             status = child.wait() => {
@@ -90,10 +89,7 @@ mod tests {
     #[tokio::test]
     async fn outputs_and_status_come_back() {
         let ran = sh("cat; echo out; echo err >&2; exit 3", Duration::from_secs(20)).await.unwrap();
-        assert_eq!(
-            (ran.status.code(), &ran.stdout[..], &ran.stderr[..]),
-            (Some(3), &b"out\n"[..], &b"err\n"[..])
-        );
+        assert_eq!((ran.status.code(), &ran.stdout[..], &ran.stderr[..]), (Some(3), &b"out\n"[..], &b"err\n"[..]));
     }
 
     #[tokio::test]

@@ -26,11 +26,7 @@ pub(super) fn proxy_for(
     let port = server.port_u16().unwrap_or(if server.scheme_str() == Some("https") { 443 } else { 80 });
     let local = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
     let exempt = either("NO_PROXY", "no_proxy").unwrap_or_default();
-    if local || exempt.split(',').any(|entry| exempts(entry.trim(), &host, port)) {
-        None
-    } else {
-        Some(proxy)
-    }
+    if local || exempt.split(',').any(|entry| exempts(entry.trim(), &host, port)) { None } else { Some(proxy) }
 }
 
 /// Whether an entry of NO_PROXY covers a host and port. Invalid entries cover nothing.

@@ -106,10 +106,7 @@ impl Live {
                         Value::Null if list["kind"].as_str().is_some_and(|kind| kind.ends_with("List")) => {}
                         _ => {
                             let what = format!("list {resource}.{}", api.group);
-                            return Err(PublishError::Refused {
-                                what,
-                                why: "the response is not a list".to_owned(),
-                            });
+                            return Err(PublishError::Refused { what, why: "the response is not a list".to_owned() });
                         }
                     },
                     Err(trouble) if status(&trouble) == Some(StatusCode::NOT_FOUND) => served = false,
@@ -133,12 +130,7 @@ impl Live {
         done
     }
 
-    async fn publish_all(
-        &self,
-        standing: &Standing,
-        wanted: &Published,
-        done: &mut Done,
-    ) -> Result<(), PublishError> {
+    async fn publish_all(&self, standing: &Standing, wanted: &Published, done: &mut Done) -> Result<(), PublishError> {
         let place = |object: &Value| object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
         for (namespace, report) in &wanted.reports {
             let there = standing.reports.iter().find(|object| place(object) == *namespace);
@@ -159,9 +151,7 @@ impl Live {
                 Ok(answer) if answer["kind"] == "Status" || is_ours(&answer) => done.removed += 1,
                 Ok(_) => done.failed(other_answer(operation("delete", standing.api, &namespace)))?,
                 Err(trouble) if status(&trouble) == Some(StatusCode::NOT_FOUND) => {}
-                Err(trouble) => {
-                    done.failed(refused(operation("delete", standing.api, &namespace), &trouble))?
-                }
+                Err(trouble) => done.failed(refused(operation("delete", standing.api, &namespace), &trouble))?,
             }
         }
         for event in &wanted.events {
@@ -171,8 +161,7 @@ impl Live {
                 Ok(answer) if answer["kind"] == "Event" => done.events += 1,
                 Ok(_) => done.failed(other_answer(format!("create an event in {namespace}")))?,
                 // The event exists, or its namespace no longer does.
-                Err(trouble)
-                    if matches!(status(&trouble), Some(StatusCode::CONFLICT | StatusCode::NOT_FOUND)) => {}
+                Err(trouble) if matches!(status(&trouble), Some(StatusCode::CONFLICT | StatusCode::NOT_FOUND)) => {}
                 Err(trouble) => done.failed(refused(format!("create an event in {namespace}"), &trouble))?,
             }
         }
@@ -273,16 +262,12 @@ fn stored(answer: &Value, report: &Value, what: impl Fn() -> String) -> Result<(
 }
 
 fn other_answer(what: String) -> PublishError {
-    PublishError::NotStored {
-        what,
-        why: "the response is another object than the one that was sent".to_owned(),
-    }
+    PublishError::NotStored { what, why: "the response is another object than the one that was sent".to_owned() }
 }
 
 /// Whether admission rather than authorization denies a request with this message.
 fn is_of_admission(message: &str) -> bool {
-    let is_other =
-        ["ValidatingAdmissionPolicy", "being terminated"].iter().any(|sign| message.contains(sign));
+    let is_other = ["ValidatingAdmissionPolicy", "being terminated"].iter().any(|sign| message.contains(sign));
     is_other || matches!(refusal::read(message), Refusal::Denied { .. } | Refusal::Uncalled { .. })
 }
 
@@ -333,9 +318,7 @@ fn status(trouble: &RequestError) -> Option<StatusCode> {
 fn refused(what: String, trouble: &RequestError) -> PublishError {
     let reason = why(trouble).to_string();
     match trouble {
-        RequestError::Refused(refusal)
-            if refusal.status == StatusCode::FORBIDDEN && is_of_quota(&refusal.message) =>
-        {
+        RequestError::Refused(refusal) if refusal.status == StatusCode::FORBIDDEN && is_of_quota(&refusal.message) => {
             PublishError::Quota { what, why: reason }
         }
         RequestError::Refused(refusal)
@@ -351,9 +334,7 @@ fn refused(what: String, trouble: &RequestError) -> PublishError {
         {
             PublishError::Denied { what, why: reason }
         }
-        RequestError::Refused(_) if status(trouble) == Some(StatusCode::CONFLICT) => {
-            PublishError::Conflict(what)
-        }
+        RequestError::Refused(_) if status(trouble) == Some(StatusCode::CONFLICT) => PublishError::Conflict(what),
         RequestError::Refused(_) | RequestError::Broken(ConnectionError::Other { .. }) => {
             PublishError::Refused { what, why: reason }
         }

@@ -69,10 +69,8 @@ pub(super) async fn served(
         Ok(answer) => answer,
         Err(trouble) => return missing(why(&trouble)),
     };
-    let malformed =
-        || Why::Malformed { message: format!("the pods of {server}: the response is not a list") };
-    let Ok(Ok(pods)) = answer.whole(meter, BODY).map(|body| serde_json::from_slice::<PodsOfServer>(&body))
-    else {
+    let malformed = || Why::Malformed { message: format!("the pods of {server}: the response is not a list") };
+    let Ok(Ok(pods)) = answer.whole(meter, BODY).map(|body| serde_json::from_slice::<PodsOfServer>(&body)) else {
         return missing(malformed());
     };
     let name = format!("linkerd-{server}.{namespace}.svc");

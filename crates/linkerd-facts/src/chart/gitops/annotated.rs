@@ -51,9 +51,9 @@ pub fn annotated(texts: &[Text], known: &[Installed]) -> Vec<Annotated> {
                 continue;
             };
             let object = if is_values { text.name.clone() } else { document.kind_and_name() };
-            let is_of_linkerd = known.iter().any(|one| {
-                one.object == object || one.files.iter().any(|file| is_values && file.name == text.name)
-            });
+            let is_of_linkerd = known
+                .iter()
+                .any(|one| one.object == object || one.files.iter().any(|file| is_values && file.name == text.name));
             let at = Cursor::new(part.into_iter().map(str::to_owned));
             let mut keys = Keys { object, file: text.name.clone(), found: Vec::new() };
             keys.walk(values, &at, DEPTH);
@@ -100,10 +100,7 @@ impl Document<'_> {
         let text = |key| self.root.text(&[key]).unwrap_or_default();
         let patches = ["patches", "patchesJson6902", "patchesStrategicMerge"];
         match (text("kind"), text("apiVersion").split('/').next().unwrap_or_default()) {
-            (
-                "Kustomization" | "Component",
-                "" | "kustomize.config.k8s.io" | "kustomize.toolkit.fluxcd.io",
-            ) => true,
+            ("Kustomization" | "Component", "" | "kustomize.config.k8s.io" | "kustomize.toolkit.fluxcd.io") => true,
             ("", "") => patches.iter().any(|key| self.root.find(key).is_some()),
             _ => false,
         }
@@ -114,9 +111,7 @@ impl Document<'_> {
 fn is_relevant(text: &str) -> bool {
     let is_object = |line: &str| line.starts_with("kind:") || line.starts_with('{');
     text.contains("linkerd")
-        && (text.contains("kustomize.")
-            || MARKS.iter().any(|mark| text.contains(mark))
-            || !text.lines().any(is_object))
+        && (text.contains("kustomize.") || MARKS.iter().any(|mark| text.contains(mark)) || !text.lines().any(is_object))
 }
 
 /// The part of a document that contains values, or all of it, and whether it is a file instead of an object.
@@ -129,12 +124,8 @@ fn part(document: &Document<'_>) -> Option<(Option<&'static str>, bool)> {
     let part = |key| root.text(&[key]).unwrap_or_default();
     match (part("kind"), part("apiVersion")) {
         ("", "") => Some((None, true)),
-        ("Kustomization", api) if api.starts_with("kustomize.toolkit.fluxcd.io/") => {
-            Some((Some("spec"), false))
-        }
-        ("Kustomization" | "Component", api) if api.starts_with("kustomize.config.k8s.io/") => {
-            Some((None, true))
-        }
+        ("Kustomization", api) if api.starts_with("kustomize.toolkit.fluxcd.io/") => Some((Some("spec"), false)),
+        ("Kustomization" | "Component", api) if api.starts_with("kustomize.config.k8s.io/") => Some((None, true)),
         (kind, _) if is_read(kind) => Some((Some("spec"), false)),
         _ => None,
     }
@@ -235,8 +226,7 @@ impl Cursor {
         match &self.texts[..] {
             [] => {
                 // The maps of the path may become empty by an edit, the items of a list not.
-                let first =
-                    usize::from(matches!(self.steps.first(), Some(NodeStep::Key(_))) && !self.is_whole());
+                let first = usize::from(matches!(self.steps.first(), Some(NodeStep::Key(_))) && !self.is_whole());
                 let start = self.steps.iter().rposition(is_item).map_or(first, |last| last + 1);
                 let (above, within) = self.steps.split_at(start);
                 Some((names(above), ValuesForm::Map, [names(within), key.to_vec()].concat()))
@@ -383,16 +373,7 @@ impl Keys {
             let line = usize::try_from(line).ok()?;
             Some((ValuesPlace { object: object.clone(), file: file.clone(), line, path, form }, keys))
         });
-        self.found.push(ValueKey {
-            object,
-            file,
-            spot: (line, column),
-            field,
-            key,
-            value,
-            edit,
-            pointer: None,
-        });
+        self.found.push(ValueKey { object, file, spot: (line, column), field, key, value, edit, pointer: None });
     }
 
     fn annotated(self, is_of_linkerd: bool) -> Option<Annotated> {

@@ -7,9 +7,7 @@ pub(super) fn sources(set: &Set<'_>, document: &Document<'_>, spec: &str) -> Vec
     let mut sources = document.items(&format!("{spec}.sources"));
     sources.push(format!("{spec}.source"));
     let namespace = document.text(&format!("{spec}.destination.namespace"));
-    let of = |source: &String| {
-        Some(Installed { namespace: namespace.clone(), ..installed(set, document, source)? })
-    };
+    let of = |source: &String| Some(Installed { namespace: namespace.clone(), ..installed(set, document, source)? });
     sources.iter().filter_map(of).collect()
 }
 

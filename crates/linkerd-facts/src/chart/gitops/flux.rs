@@ -15,13 +15,10 @@ pub(super) fn release(set: &Set<'_>, document: &Document<'_>) -> Option<Installe
         },
     };
     let mut installed = Installed::new(object.clone(), document.place("spec"), chart, version);
-    installed.namespace =
-        document.text("spec.targetNamespace").or_else(|| document.text("metadata.namespace"));
+    installed.namespace = document.text("spec.targetNamespace").or_else(|| document.text("metadata.namespace"));
     installed.idle = match document.text("spec.suspend").as_deref() {
         Some("true") => Some("is suspended"),
-        _ if document.root.find("spec.kubeConfig").is_some() => {
-            Some("is for another cluster (spec.kubeConfig)")
-        }
+        _ if document.root.find("spec.kubeConfig").is_some() => Some("is for another cluster (spec.kubeConfig)"),
         _ => None,
     };
     for entry in document.items("spec.valuesFrom") {
@@ -62,8 +59,7 @@ fn of_reference(set: &Set<'_>, document: &Document<'_>, namespace: &str) -> Opti
 /// A release of an unknown chart, if its names are those of Linkerd.
 fn outside(document: &Document<'_>, object: &str, reference: String) -> Option<Installed> {
     let names = ["metadata.name", "metadata.namespace", "spec.targetNamespace", "spec.chartRef.name"];
-    let is_linkerds =
-        names.iter().any(|path| document.text(path).is_some_and(|name| name.starts_with("linkerd")));
+    let is_linkerds = names.iter().any(|path| document.text(path).is_some_and(|name| name.starts_with("linkerd")));
     let installed = Installed::new(object.to_owned(), document.place("spec"), String::new(), None);
     is_linkerds.then(|| Installed { chart_of: Some(reference), ..installed })
 }
@@ -72,8 +68,7 @@ fn outside(document: &Document<'_>, object: &str, reference: String) -> Option<I
 fn from(set: &Set<'_>, document: &Document<'_>, entry: &str, namespace: &str, installed: &mut Installed) {
     let text = |key: &str| document.text(&format!("{entry}.{key}")).unwrap_or_default();
     let (kind, name) = (text("kind"), text("name"));
-    let key =
-        Some(text("valuesKey")).filter(|key| !key.is_empty()).unwrap_or_else(|| "values.yaml".to_owned());
+    let key = Some(text("valuesKey")).filter(|key| !key.is_empty()).unwrap_or_else(|| "values.yaml".to_owned());
     // A single value for `targetPath`.
     let single = !text("targetPath").is_empty();
     let found = (kind == "ConfigMap" && !single)

@@ -13,8 +13,7 @@ pub(super) fn chart(set: &Set<'_>, document: &Document<'_>) -> Option<Installed>
     let chart = chart_name(set, &document.text("spec.chart")?)?;
     let version = document.text("spec.version").map(|text| ("spec.version".to_owned(), text));
     let mut installed = Installed::new(document.kind_and_name(), document.place("spec"), chart, version);
-    installed.namespace =
-        document.text("spec.targetNamespace").or_else(|| document.text("metadata.namespace"));
+    installed.namespace = document.text("spec.targetNamespace").or_else(|| document.text("metadata.namespace"));
     values(document, &mut installed);
     let (namespace, name) = key(document);
     if let Some(config) = set.object(CONFIG, &namespace, &name) {

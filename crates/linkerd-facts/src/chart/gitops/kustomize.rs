@@ -18,9 +18,7 @@ fn rendered(set: &Set<'_>, document: &Document<'_>, item: &str) -> Option<Instal
     let mut installed = Installed::new(object.clone(), document.place(item), chart, version);
     installed.namespace = document.text(&field("namespace"));
     let mut paths: Vec<String> = document.text(&field("valuesFile")).into_iter().collect();
-    paths.extend(
-        document.items(&field("additionalValuesFiles")).iter().filter_map(|item| document.text(item)),
-    );
+    paths.extend(document.items(&field("additionalValuesFiles")).iter().filter_map(|item| document.text(item)));
     files(set, document, paths, &mut installed);
     installed.files.extend(document.map(&object, &field("valuesInline")));
     Some(installed)
@@ -94,9 +92,7 @@ impl<'t> Set<'t> {
         let texts = self.texts.iter().filter(|text| text.text.contains("configMapGenerator"));
         texts.flat_map(|text| self.documents(text)).find_map(|document| {
             let maps = document.items("configMapGenerator");
-            let map = maps
-                .into_iter()
-                .find(|map| document.text(&format!("{map}.name")).as_deref() == Some(name))?;
+            let map = maps.into_iter().find(|map| document.text(&format!("{map}.name")).as_deref() == Some(name))?;
             let files = document.items(&format!("{map}.files"));
             files.into_iter().filter_map(|item| document.text(&item)).find_map(|file| {
                 let (of, path) = match file.split_once('=') {

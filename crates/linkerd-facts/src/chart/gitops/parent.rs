@@ -9,12 +9,7 @@ use crate::chart::values_input::ValuesFile;
 const VALUES: &str = ".Values";
 
 /// Paths below `part` that the chart of this `Chart.yaml` reads; an empty path stands for all values.
-pub(super) fn shared(
-    set: &Set<'_>,
-    document: &Document<'_>,
-    part: &str,
-    condition: Option<&str>,
-) -> Vec<String> {
+pub(super) fn shared(set: &Set<'_>, document: &Document<'_>, part: &str, condition: Option<&str>) -> Vec<String> {
     let conditions = condition.unwrap_or_default().split(',').map(str::trim);
     let mut paths: Vec<String> =
         conditions.filter_map(|path| path.strip_prefix(part)?.strip_prefix('.')).map(str::to_owned).collect();
@@ -48,16 +43,12 @@ pub(super) fn installers<'t>(set: &Set<'t>, chart: &Document<'_>) -> Vec<Install
         !path.is_empty() && !folder.is_empty() && (folder == path || folder.ends_with(&format!("/{path}")))
     };
     let mut found = Vec::new();
-    for text in set
-        .texts
-        .iter()
-        .filter(|text| ["HelmRelease", "argoproj.io"].iter().any(|kind| text.text.contains(kind)))
+    for text in
+        set.texts.iter().filter(|text| ["HelmRelease", "argoproj.io"].iter().any(|kind| text.text.contains(kind)))
     {
         for document in set.documents(text) {
             match document.root.text(&["kind"]).unwrap_or_default() {
-                "HelmRelease"
-                    if document.text("spec.chart.spec.chart").is_some_and(|path| is_folder(&path)) =>
-                {
+                "HelmRelease" if document.text("spec.chart.spec.chart").is_some_and(|path| is_folder(&path)) => {
                     found.push(Installer {
                         document,
                         values: "spec.values".to_owned(),
@@ -69,8 +60,7 @@ pub(super) fn installers<'t>(set: &Set<'t>, chart: &Document<'_>) -> Vec<Install
                     let mut sources = document.items("spec.sources");
                     sources.push("spec.source".to_owned());
                     let path = |source: &String| document.text(&format!("{source}.path"));
-                    let source =
-                        sources.into_iter().find(|source| path(source).is_some_and(|path| is_folder(&path)));
+                    let source = sources.into_iter().find(|source| path(source).is_some_and(|path| is_folder(&path)));
                     if let Some(source) = source {
                         found.push(Installer {
                             document,
@@ -89,16 +79,9 @@ pub(super) fn installers<'t>(set: &Set<'t>, chart: &Document<'_>) -> Vec<Install
 
 impl Installer<'_> {
     /// A dependency as this object installs it: `base` has the values of the chart itself.
-    pub(super) fn installed(
-        &self,
-        set: &Set<'_>,
-        chart: &Document<'_>,
-        part: &str,
-        base: &Installed,
-    ) -> Installed {
+    pub(super) fn installed(&self, set: &Set<'_>, chart: &Document<'_>, part: &str, base: &Installed) -> Installed {
         let object = self.document.kind_and_name();
-        let mut installed =
-            Installed { object: object.clone(), place: self.document.place("spec"), ..base.clone() };
+        let mut installed = Installed { object: object.clone(), place: self.document.place("spec"), ..base.clone() };
         for path in self.document.items(&self.files).iter().filter_map(|item| self.document.text(item)) {
             // Argo CD reads them from the folder of the chart, Flux from the top of the repository.
             match set.beside(chart.of, &path).or_else(|| set.of_repository(&path)) {
@@ -132,8 +115,7 @@ fn mentioned(template: &str, part: &str) -> Vec<String> {
     for (at, _) in template.match_indices(VALUES) {
         let rest = &template[at + VALUES.len()..];
         if let Some(rest) = rest.strip_prefix('.').and_then(|rest| rest.strip_prefix(part)) {
-            if !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
-            {
+            if !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-')) {
                 paths.push(fields(rest).join("."));
             }
             continue;
@@ -157,9 +139,7 @@ fn mentioned(template: &str, part: &str) -> Vec<String> {
 fn fields(mut rest: &str) -> Vec<&str> {
     let mut names = Vec::new();
     while let Some(after) = rest.strip_prefix('.') {
-        let end = after
-            .find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
-            .unwrap_or(after.len());
+        let end = after.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unwrap_or(after.len());
         if end == 0 {
             break;
         }

@@ -19,12 +19,7 @@ pub(super) struct RawValue {
 }
 
 /// The values of such a list.
-pub(super) fn file(
-    document: &Document<'_>,
-    object: &str,
-    list: &str,
-    written: Vec<RawValue>,
-) -> Option<ValuesFile> {
+pub(super) fn file(document: &Document<'_>, object: &str, list: &str, written: Vec<RawValue>) -> Option<ValuesFile> {
     let mut root = Mapping::new();
     let mut each = BTreeMap::new();
     for RawValue { path, value, is_text, spot } in written {
@@ -60,9 +55,7 @@ fn read(text: String, is_text: bool) -> Value {
         "true" => Value::Bool(true),
         "false" => Value::Bool(false),
         "null" => Value::Null,
-        list if list.starts_with('{') && list.ends_with('}') && !list.starts_with("{{") => {
-            Value::Sequence(Vec::new())
-        }
+        list if list.starts_with('{') && list.ends_with('}') && !list.starts_with("{{") => Value::Sequence(Vec::new()),
         number => match number.parse::<i64>() {
             Ok(number) => Value::from(number),
             Err(_) => Value::String(text),
@@ -75,8 +68,7 @@ fn put(map: &mut Mapping, names: &[String], value: Value) {
         [] => {}
         [name] => _ = map.insert(Value::String(name.clone()), value),
         [name, rest @ ..] => {
-            let inner =
-                map.entry(Value::String(name.clone())).or_insert_with(|| Value::Mapping(Mapping::new()));
+            let inner = map.entry(Value::String(name.clone())).or_insert_with(|| Value::Mapping(Mapping::new()));
             if let Value::Mapping(inner) = inner {
                 put(inner, rest, value);
             }

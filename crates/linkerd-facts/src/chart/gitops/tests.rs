@@ -12,8 +12,7 @@ fn found_values(texts: &[Text]) -> Vec<(String, String, Vec<String>)> {
         let values = installed.files.iter().flat_map(|file| {
             file.leaves().into_iter().map(|leaf| {
                 let field = file.field(&leaf.place());
-                let (path, (line, column)) =
-                    file.find(&field).unwrap_or_else(|| panic!("{field} is nowhere"));
+                let (path, (line, column)) = file.find(&field).unwrap_or_else(|| panic!("{field} is nowhere"));
                 assert_eq!(path, leaf.place());
                 format!("{}:{line}:{column} {field}", file.file())
             })
@@ -96,11 +95,7 @@ metadata: {name: own}
 spec: {chart: {spec: {chart: ./charts/linkerd-viz, version: 1.0.0}}}
 ";
     // Only the repository contains the name of the chart.
-    let texts = [
-        text("a.yaml", &format!("# linkerd-viz\n{release}")),
-        text("b.yaml", repository),
-        text("c.yaml", own),
-    ];
+    let texts = [text("a.yaml", &format!("# linkerd-viz\n{release}")), text("b.yaml", repository), text("c.yaml", own)];
     assert_eq!(found_values(&texts), [is("linkerd-viz", "2025.x", &[])]);
 }
 
@@ -155,11 +150,7 @@ spec:
     let texts = [text("a.yaml", chart), text("b.yaml", config)];
     assert_eq!(found_values(&texts), [is("linkerd-control-plane", "2025.10.7", &all)]);
     let values = found(&texts, &CHARTS).remove(0).files;
-    let uid = values[2]
-        .leaves()
-        .into_iter()
-        .find(|leaf| leaf.place() == "proxy.uid")
-        .map(|leaf| leaf.value.clone());
+    let uid = values[2].leaves().into_iter().find(|leaf| leaf.place() == "proxy.uid").map(|leaf| leaf.value.clone());
     assert_eq!(uid, Some(Value::String("7".to_owned())));
     // The configuration of an add-on.
     let alone = config.replace("mesh", "linkerd-viz");
@@ -198,8 +189,7 @@ spec:
         "absent values-ha.yaml",
     ];
     let mut all = found_values(&texts);
-    let last =
-        all[1].2.iter().position(|value| value.contains("example")).expect("the parameter with a dot in it");
+    let last = all[1].2.iter().position(|value| value.contains("example")).expect("the parameter with a dot in it");
     all[1].2.remove(last);
     assert_eq!(
         all,

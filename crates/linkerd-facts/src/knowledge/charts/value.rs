@@ -85,9 +85,8 @@ pub(super) fn meant_of_resources(at: &str, rest: &str) -> String {
 impl<'de> Deserialize<'de> for ChartValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ChartValue, D::Error> {
         let line = String::deserialize(deserializer)?;
-        ChartValue::parse(&line).ok_or_else(|| {
-            D::Error::custom(format!("{line:?}: KIND [since EDGE] [until EDGE] [unread [until EDGE]]"))
-        })
+        ChartValue::parse(&line)
+            .ok_or_else(|| D::Error::custom(format!("{line:?}: KIND [since EDGE] [until EDGE] [unread [until EDGE]]")))
     }
 }
 

@@ -23,8 +23,8 @@ impl Charts {
         }
         let range = VersionReq::parse(version).ok()?;
         // Date versions continue.
-        let goes_on = (DATED..DATED + 100)
-            .any(|year| (1..=12).any(|month| range.matches(&Version::new(year, month, 1))));
+        let goes_on =
+            (DATED..DATED + 100).any(|year| (1..=12).any(|month| range.matches(&Version::new(year, month, 1))));
         let newest = || self.versions.get(chart)?.iter().rev().find(|(version, _)| range.matches(version));
         (!goes_on).then(newest)?.map(|(_, release)| release.clone())
     }
@@ -52,8 +52,7 @@ mod tests {
     #[test]
     fn chart_versions_map_to_releases() {
         let charts = Knowledge::embedded().charts();
-        let of =
-            |chart: &str, version: &str| charts.release_of(chart, version).map(|release| release.to_string());
+        let of = |chart: &str, version: &str| charts.release_of(chart, version).map(|release| release.to_string());
         for (chart, version, release) in [
             ("linkerd-control-plane", "2025.10.7", Some("edge-25.10.7")),
             ("linkerd-control-plane", "1.16.11", Some("stable-2.14.10")),

@@ -54,8 +54,7 @@ impl TryFrom<String> for Template {
             return Err(format!("messages: {text:?} begins with fewer than {SHORTEST} characters of text"));
         }
         let hole = |part: &str| {
-            let (name, behind) =
-                part.split_once('}').ok_or_else(|| format!("messages: {text:?} has an open brace"))?;
+            let (name, behind) = part.split_once('}').ok_or_else(|| format!("messages: {text:?} has an open brace"))?;
             let hole = match name {
                 "name" => Hole::Name,
                 "hex" => Hole::Hex,

@@ -83,8 +83,7 @@ mod tests {
             let bundle = bundle.parse().expect("a version");
             assert_eq!(range(minor).expect("a range").compare(&bundle), order, "2.{minor} {bundle}");
         }
-        let of =
-            |keys: &[&'static str]| releases.gateway_api_manager(keys.iter().copied()).map(|(who, _)| who);
+        let of = |keys: &[&'static str]| releases.gateway_api_manager(keys.iter().copied()).map(|(who, _)| who);
         assert_eq!(of(&["a", "components.gke.io/component-version"]), Some("GKE"));
         assert_eq!((of(&["components.gke.io"]), of(&[])), (None, None));
     }

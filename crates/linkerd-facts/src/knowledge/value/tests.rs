@@ -6,11 +6,7 @@ fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
     let numeric = ValueType::PortList { blanks: false, lowest: 0 };
     let trimmed = ValueType::PortList { blanks: true, lowest: 1 };
     vec![
-        (
-            ValueType::OneOf { values: words(&["enabled", "disabled"]) },
-            vec!["enabled"],
-            vec!["Enabled", "true", ""],
-        ),
+        (ValueType::OneOf { values: words(&["enabled", "disabled"]) }, vec!["enabled"], vec!["Enabled", "true", ""]),
         (ValueType::GoBool {}, vec!["true", "T", "0", "False"], vec!["yes", "enabled", "tRUE", "", " true"]),
         (
             ValueType::GoDuration { min_seconds: None, max_seconds: None },
@@ -22,21 +18,13 @@ fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
             vec!["10s", "0", "250ms", "1d", " 10s "],
             vec!["1m30s", "1.5s", "10", "", "-1s", "s", "10 s", "99999999999999999999d", "1000000000000000d"],
         ),
-        (
-            ValueType::PolicyDuration { above_zero: true },
-            vec!["10s", "1ms"],
-            vec!["0", "0s", "0ms", "00d", "10"],
-        ),
+        (ValueType::PolicyDuration { above_zero: true }, vec!["10s", "1ms"], vec!["0", "0s", "0ms", "00d", "10"]),
         (
             ValueType::Quantity { of: Resource::Any },
             vec!["100m", "0.5", "64Mi", "1e3", "2", "1E", "+1"],
             vec!["64MB", "", "abc", "1 Gi", "Mi", "1e"],
         ),
-        (
-            numeric,
-            vec!["80", "80,443", "8000-8999", "0", ""],
-            vec!["80, 443", "http", "65536", "9-8", "80,", "-1"],
-        ),
+        (numeric, vec!["80", "80,443", "8000-8999", "0", ""], vec!["80, 443", "http", "65536", "9-8", "80,", "-1"]),
         (trimmed, vec!["80, 443", "80,,443,", "8000-8999", ""], vec!["0", "http,3306", "9-8", "70000"]),
         (
             ValueType::CidrList {},
@@ -71,11 +59,7 @@ fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
             vec!["cr.l5d.io/linkerd/proxy", "localhost:5000/proxy", "proxy", ""],
             vec!["cr.l5d.io/linkerd/proxy:edge-25.10.7", "Proxy", "a//b", "a b"],
         ),
-        (
-            ValueType::ImageTag {},
-            vec!["edge-25.10.7", "v1.2_3", ""],
-            vec!["proxy:2.20", "-1", "a b", "1@sha256:12"],
-        ),
+        (ValueType::ImageTag {}, vec!["edge-25.10.7", "v1.2_3", ""], vec!["proxy:2.20", "-1", "a b", "1@sha256:12"]),
         (
             ValueType::LogFilter {},
             vec!["warn,linkerd=debug", "info", "linkerd[{name=x,y=z}]=TRACE", "linkerd", "linkerd="],

@@ -16,10 +16,7 @@ fn errors_match_go_and_have_a_position() {
     assert_eq!(mk_error(b"{\"a\": [1, 2"), ("unexpected end of JSON input".into(), 1, 12));
     assert_eq!(mk_error(b"{\"a\" 1}"), ("invalid character '1' after object key".into(), 1, 6));
     assert_eq!(mk_error(b"{} x"), ("invalid character 'x' after top-level value".into(), 1, 4));
-    assert_eq!(
-        mk_error(b"{\"a\": tru}"),
-        ("invalid character '}' in literal true (expecting 'e')".into(), 1, 10)
-    );
+    assert_eq!(mk_error(b"{\"a\": tru}"), ("invalid character '}' in literal true (expecting 'e')".into(), 1, 10));
     assert_eq!(read(b"").unwrap_err().kind, DefectKind::Empty);
     assert_eq!(read(b" \n").unwrap_err().kind, DefectKind::Empty);
     assert_eq!(read(b"\xEF\xBB\xBF{}").unwrap_err().kind, DefectKind::ByteOrderMark);

@@ -24,10 +24,7 @@ fn raw_kubeconfig_becomes_facts_and_is_removed() {
     ]);
     let normal = mk_normal(&raw);
     let paths: Vec<_> = normal.files.keys().map(String::as_str).collect();
-    assert_eq!(
-        paths,
-        ["cni/kubeconfig.facts.json", "cni/net.d/05.conflist", "cni/net.d/old.bak", "meta.json"]
-    );
+    assert_eq!(paths, ["cni/kubeconfig.facts.json", "cni/net.d/05.conflist", "cni/net.d/old.bak", "meta.json"]);
     assert!(!shown(&normal).contains("eyJ"));
     assert_eq!(mk_normal(&normal), normal, "once for all");
     let node = NodeSnapshot::parse(&normal);
@@ -38,8 +35,7 @@ fn raw_kubeconfig_becomes_facts_and_is_removed() {
 
 #[test]
 fn facts_from_the_node_override_those_of_copies() {
-    let facts =
-        r#"[{"path":"/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig","mode":"0644","server":"https://known"}]"#;
+    let facts = r#"[{"path":"/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig","mode":"0644","server":"https://known"}]"#;
     let node = mk_node(&[
         ("cni/kubeconfig.facts.json", facts),
         ("cni/net.d/ZZZ-linkerd-cni-kubeconfig", &mk_kubeconfig()),
@@ -132,10 +128,8 @@ fn oversized_files_remain_known() {
     let Effective::File(loaded) = node.effective(RuntimeKind::Containerd) else { panic!() };
     assert_eq!(loaded.file.name, "00-big.conflist");
     assert!(loaded.assuming[0].contains("exceed the limit"), "{:?}", loaded.assuming);
-    let many: Vec<(String, String)> =
-        (0..300).map(|n| (format!("{n:03}.conflist"), AWS.to_owned())).collect();
-    let many: Vec<(&str, &str)> =
-        many.iter().map(|(name, content)| (name.as_str(), content.as_str())).collect();
+    let many: Vec<(String, String)> = (0..300).map(|n| (format!("{n:03}.conflist"), AWS.to_owned())).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|(name, content)| (name.as_str(), content.as_str())).collect();
     let normal = mk_normal(&mk_raw(&many));
     assert_eq!(normal.files.len(), files::MAX_CONF_FILES + 1);
     assert_eq!(NodeSnapshot::parse(&normal).conf_files.len(), 300);
@@ -167,7 +161,8 @@ fn broken_parts_are_problems_and_the_rest_is_read() {
 
 #[test]
 fn provided_meta_is_kept() {
-    let meta = r#"{"schema":"node-snapshot/1","node":"ip-10-0-1-12","collectedAt":"2025-10-20T22:05:00Z","nodeUID":"u"}"#;
+    let meta =
+        r#"{"schema":"node-snapshot/1","node":"ip-10-0-1-12","collectedAt":"2025-10-20T22:05:00Z","nodeUID":"u"}"#;
     let raw = mk_raw(&[("meta.json", meta), ("cni/net.d/10-aws.conflist", AWS)]);
     let normal = mk_normal(&raw);
     assert_eq!(normal.files["meta.json"], meta.as_bytes());

@@ -19,10 +19,7 @@ fn bare_copy_shows_the_chain_and_the_token() {
     assert_eq!(describe(&chain.effective), "05-cilium.conflist");
     assert_eq!((chain.entries.len(), chain.gaps.len()), (1, 0));
     let ChainEntry { file, entry } = chain.entries[0];
-    assert_eq!(
-        (file.path().as_str(), entry.json_path.as_str()),
-        ("/etc/cni/net.d/05-cilium.conflist", "plugins[1]")
-    );
+    assert_eq!((file.path().as_str(), entry.json_path.as_str()), ("/etc/cni/net.d/05-cilium.conflist", "plugins[1]"));
     assert_eq!((entry.place().line, entry.place().column), (12, 15));
     assert_eq!((entry.span.start.line, entry.span.end.line), (10, 29));
     assert_eq!(file.line(entry.place().line).unwrap().trim(), r#""type": "linkerd-cni","#);
@@ -33,9 +30,7 @@ fn bare_copy_shows_the_chain_and_the_token() {
     // A string instead of a boolean makes the plugin fail.
     assert_eq!(entry.wrong_fields()[0].0, "plugins[1].linkerd.ipv6");
 
-    let KubeconfigLookup::Facts(facts) = node.kubeconfig_of(entry) else {
-        panic!("{:?}", node.kubeconfig_of(entry))
-    };
+    let KubeconfigLookup::Facts(facts) = node.kubeconfig_of(entry) else { panic!("{:?}", node.kubeconfig_of(entry)) };
     let claims = facts.token_claims.as_ref().unwrap();
     assert_eq!((claims.pod_uid.as_deref(), claims.node_name.as_deref()), (Some("p-uid"), Some("n1")));
     let PolicyToken::Jwt { sha256_prefix } = entry.policy_token.value().unwrap() else { panic!() };
@@ -48,8 +43,7 @@ fn bare_copy_shows_the_chain_and_the_token() {
 #[test]
 fn positions_hold_in_minified_crlf_and_redacted_files() {
     let cilium = CILIUM.replace("@TOKEN@", &mk_secret());
-    let minified =
-        serde_json::to_string(&serde_json::from_str::<serde_json::Value>(&cilium).unwrap()).unwrap();
+    let minified = serde_json::to_string(&serde_json::from_str::<serde_json::Value>(&cilium).unwrap()).unwrap();
     for raw in [cilium.replace('\n', "\r\n"), minified, cilium] {
         let node = mk_node(&[("10-x.conflist", &raw)]);
         let entry = node.chain(RuntimeKind::Containerd).entries[0].entry;
@@ -141,11 +135,7 @@ const DIRS: &str = r#"{"confDir":"/etc/cni/net.d","binDirs":["/opt/cni/bin"],"so
 fn crio_skips_bad_files_and_uses_the_default_network() {
     let bins = r#"{"entries":[{"dir":"/opt/cni/bin","name":"aws-cni"},{"dir":"/opt/cni/bin","name":"portmap"},
         {"dir":"/home/kubernetes/bin","name":"linkerd-cni"}]}"#;
-    let base = [
-        ("cni/net.d/05-cilium.conflist", CILIUM),
-        ("cni/net.d/10-aws.conflist", AWS),
-        ("cni/bin.json", bins),
-    ];
+    let base = [("cni/net.d/05-cilium.conflist", CILIUM), ("cni/net.d/10-aws.conflist", AWS), ("cni/bin.json", bins)];
     let node = mk_node(&[&base[..], &[("cni/dirs.json", DIRS), ("cni/index.json", "[]")]].concat());
     assert_eq!(describe(&node.effective(RuntimeKind::Crio)), "10-aws.conflist");
     assert_eq!(describe(&node.effective(RuntimeKind::Dockershim)), "10-aws.conflist");
@@ -159,8 +149,7 @@ fn crio_skips_bad_files_and_uses_the_default_network() {
 
     let named = DIRS.replace("\"maxConfNum\":1", "\"cniDefaultNetwork\":\"second\"");
     let second = r#"{"name":"second","plugins":[{"type":"x"}]}"#;
-    let files =
-        [("cni/net.d/1.conflist", AWS), ("cni/net.d/2.conflist", second), ("cni/dirs.json", named.as_str())];
+    let files = [("cni/net.d/1.conflist", AWS), ("cni/net.d/2.conflist", second), ("cni/dirs.json", named.as_str())];
     assert_eq!(describe(&mk_node(&files).effective(RuntimeKind::Crio)), "2.conflist");
     assert!(describe(&mk_node(&[files[0], files[2]]).effective(RuntimeKind::Crio)).starts_with("none: "));
 }
@@ -174,9 +163,7 @@ fn crio_skips_files_that_need_a_newer_plugin() {
                 "linkerdCniVersion":{{"cniVersion":"1.0.0","supportedVersions":[{supported}]}}}}"#
         )
     };
-    for (supported, answer) in
-        [(r#""0.4.0","1.0.0""#, "05.conflist"), (r#""0.3.1""#, "none: CRI-O skips every file")]
-    {
+    for (supported, answer) in [(r#""0.4.0","1.0.0""#, "05.conflist"), (r#""0.3.1""#, "none: CRI-O skips every file")] {
         let node = mk_node(&[("cni/net.d/05.conflist", CILIUM), ("cni/bin.json", &bins(supported))]);
         assert!(describe(&node.effective(RuntimeKind::Crio)).starts_with(answer));
         assert_eq!(node.linkerd_cni_version().unwrap().cni_version.as_deref(), Some("1.0.0"));
@@ -194,19 +181,13 @@ fn listing_decides_the_file_but_not_its_content() {
     assert!(!chain.proves_absence() && chain.gaps[0].why.contains("content not captured"));
     let Effective::File(loaded) = &chain.effective else { panic!() };
     assert!(loaded.assuming[0].contains("only listed"));
-    assert!(
-        matches!(node.effective(RuntimeKind::Crio), Effective::Unknown { .. }),
-        "it could be one CRI-O skips"
-    );
+    assert!(matches!(node.effective(RuntimeKind::Crio), Effective::Unknown { .. }), "it could be one CRI-O skips");
     assert_eq!(
         node.conf_file("/etc/cni/net.d/05-cilium.conflist").unwrap().index.as_ref().unwrap().mode.as_deref(),
         Some("0644")
     );
     let look = |path: &str| node.kubeconfig(path);
-    assert!(matches!(
-        look("/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig"),
-        KubeconfigLookup::NotLookedFor { .. }
-    ));
+    assert!(matches!(look("/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig"), KubeconfigLookup::NotLookedFor { .. }));
     assert!(matches!(look("/etc/cni/net.d/gone"), KubeconfigLookup::Absent { .. }));
     assert!(
         matches!(look("/etc/cni/multus/net.d/gone"), KubeconfigLookup::Absent { .. }),
@@ -232,14 +213,10 @@ fn unsearched_objects_are_not_absent() {
         ],
     ] {
         let node = mk_node(files);
-        let looked_at = files
-            .iter()
-            .any(|(path, content)| *path == "cni/dirs.json" && content.contains("\"exists\":true"));
+        let looked_at =
+            files.iter().any(|(path, content)| *path == "cni/dirs.json" && content.contains("\"exists\":true"));
         let answer = describe(&node.effective(RuntimeKind::Containerd));
-        assert!(
-            answer.starts_with("unknown") || looked_at && answer.starts_with("none"),
-            "{answer} for {files:?}"
-        );
+        assert!(answer.starts_with("unknown") || looked_at && answer.starts_with("none"), "{answer} for {files:?}");
         assert!(!node.chain(RuntimeKind::Containerd).proves_absence());
     }
     assert!(matches!(mk_node(&[]).binary("nsenter"), Looked::NotLookedFor(_)));
@@ -253,10 +230,7 @@ fn unsearched_objects_are_not_absent() {
 #[test]
 fn empty_directory_differs_from_an_unknown_one() {
     let node = mk_node(&[("cni/index.json", "[]"), ("cni/dirs.json", DIRS)]);
-    assert!(
-        describe(&node.effective(RuntimeKind::Containerd))
-            .starts_with("none: /etc/cni/net.d contains no file")
-    );
+    assert!(describe(&node.effective(RuntimeKind::Containerd)).starts_with("none: /etc/cni/net.d contains no file"));
     let gone = DIRS.replace("net.d\",\"exists\":true", "net.d\",\"exists\":false");
     let node = mk_node(&[("cni/index.json", "[]"), ("cni/dirs.json", &gone)]);
     assert_eq!(describe(&node.effective(RuntimeKind::Containerd)), "none: /etc/cni/net.d does not exist");
@@ -268,12 +242,10 @@ fn empty_directory_differs_from_an_unknown_one() {
 #[test]
 fn one_bad_file_of_several_networks_fails_all() {
     let all = DIRS.replace("\"maxConfNum\":1", "\"maxConfNum\":0");
-    let node =
-        mk_node(&[("cni/net.d/1.conflist", AWS), ("cni/net.d/2.conflist", CILIUM), ("cni/dirs.json", &all)]);
+    let node = mk_node(&[("cni/net.d/1.conflist", AWS), ("cni/net.d/2.conflist", CILIUM), ("cni/dirs.json", &all)]);
     let chain = node.chain(RuntimeKind::Containerd);
     assert_eq!((describe(&chain.effective).as_str(), chain.entries.len()), ("1.conflist", 1));
-    let node =
-        mk_node(&[("cni/net.d/1.conflist", AWS), ("cni/net.d/2.conflist", "{"), ("cni/dirs.json", &all)]);
+    let node = mk_node(&[("cni/net.d/1.conflist", AWS), ("cni/net.d/2.conflist", "{"), ("cni/dirs.json", &all)]);
     assert!(describe(&node.effective(RuntimeKind::Containerd)).starts_with("broken 2.conflist"));
 }
 
@@ -285,12 +257,10 @@ fn multus_is_followed_into_delegates_and_other_directories() {
     let entry = chain.entries[0].entry;
     assert_eq!((entry.json_path.as_str(), entry.depth), ("delegates[0].plugins[1]", 1));
 
-    let list = format!(
-        r#"{{"name":"m","plugins":[{{"type":"multus","delegates":[{{"type":"linkerd-cni"}},{CILIUM}]}}]}}"#
-    );
+    let list =
+        format!(r#"{{"name":"m","plugins":[{{"type":"multus","delegates":[{{"type":"linkerd-cni"}},{CILIUM}]}}]}}"#);
     let node = mk_node(&[("00-multus.conflist", &list)]);
-    let paths: Vec<_> =
-        node.chain(RuntimeKind::Containerd).entries.iter().map(|e| e.entry.json_path.clone()).collect();
+    let paths: Vec<_> = node.chain(RuntimeKind::Containerd).entries.iter().map(|e| e.entry.json_path.clone()).collect();
     assert_eq!(paths, ["plugins[0].delegates[0]", "plugins[0].delegates[1].plugins[1]"]);
 
     for network in ["aws-cni", "/etc/cni/multus/net.d", "/etc/cni/multus/net.d/10-aws.conflist"] {
@@ -320,10 +290,7 @@ fn binaries_and_the_host_are_typed() {
         ),
         ("host/os-release", "ID=\"amzn\"\nVERSION_ID='2023'\n# X\n"),
         ("host/uname", "Linux host 6.1.115-126 #1 SMP x86_64\n"),
-        (
-            "host/modules.txt",
-            "nf_tables 1 2 - Live 0x0\nkernel/net/ipv4/netfilter/ip_tables.ko.xz\nxt-owner\n",
-        ),
+        ("host/modules.txt", "nf_tables 1 2 - Live 0x0\nkernel/net/ipv4/netfilter/ip_tables.ko.xz\nxt-owner\n"),
         ("host/sysctl.json", r#"{"net.ipv6.conf.all.disable_ipv6":1,"user.max_inotify_instances":"128"}"#),
         ("host/lsm.json", r#"{"selinux":"Enforcing","apparmor":false}"#),
         (
@@ -337,16 +304,10 @@ fn binaries_and_the_host_are_typed() {
     assert!(matches!(node.binary("iptables-nft"), Looked::NotLookedFor(_)));
     assert!(matches!(node.binary("odd"), Looked::NotLookedFor(_)), "a row without a path says nothing");
     assert!(node.host_binaries.as_ref().unwrap().path_is_certain());
-    assert_eq!(
-        node.host_binaries.as_ref().unwrap().proxy_env["HTTPS_PROXY"],
-        "http://REDACTED(len=3)@proxy:1"
-    );
+    assert_eq!(node.host_binaries.as_ref().unwrap().proxy_env["HTTPS_PROXY"], "http://REDACTED(len=3)@proxy:1");
     assert_eq!(node.os_release.as_ref().unwrap().id(), Some("amzn"));
     assert_eq!(node.kernel_release(), Some("6.1.115-126"));
-    assert_eq!(
-        node.modules.as_ref().unwrap().iter().collect::<Vec<_>>(),
-        ["ip_tables", "nf_tables", "xt_owner"]
-    );
+    assert_eq!(node.modules.as_ref().unwrap().iter().collect::<Vec<_>>(), ["ip_tables", "nf_tables", "xt_owner"]);
     assert_eq!(node.sysctl.as_ref().unwrap()["net.ipv6.conf.all.disable_ipv6"], "1");
     assert_eq!(node.lsm.as_ref().unwrap().selinux.as_deref(), Some("Enforcing"));
     let info = node.runtime_info.as_ref().unwrap();

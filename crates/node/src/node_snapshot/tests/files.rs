@@ -37,11 +37,9 @@ fn links_are_followed_only_inside_the_root() {
     for name in ["10-absolute", "11-relative", "12-above", "16-through"] {
         assert_eq!(content(&snapshot, &format!("{name}.conflist")), "{\"inside\":1}", "{name}");
     }
-    for (name, why) in [
-        ("13-outside", "(a dangling link: "),
-        ("14-loop", "(too many"),
-        ("15-dangling", "(a dangling link: /nowhere)"),
-    ] {
+    for (name, why) in
+        [("13-outside", "(a dangling link: "), ("14-loop", "(too many"), ("15-dangling", "(a dangling link: /nowhere)")]
+    {
         assert!(
             content(&snapshot, &format!("{name}.conflist")).starts_with(why),
             "{}",
@@ -69,8 +67,7 @@ fn only_configuration_is_copied_through_a_link() {
 fn special_files_are_not_opened() {
     let made = Made::whole().dir(&format!("{DIR}/10-dir.conflist"));
     let fifo = made.path(&format!("{DIR}/20-fifo.conflist"));
-    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
-        .unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(made.path(&format!("{DIR}/30.conf"))).unwrap();
     let made = made.link(&format!("{DIR}/40.conf"), "20-fifo.conflist");
     let snapshot = made.read();
@@ -79,10 +76,7 @@ fn special_files_are_not_opened() {
     }
     assert_eq!(content(&snapshot, "40.conf"), "(not a regular file but a FIFO)");
     let root = Root::open(made.root()).unwrap();
-    assert!(matches!(
-        root.read(Path::new("/etc/cni/net.d/20-fifo.conflist"), 10),
-        Err(ReadFailure::NotAFile("FIFO"))
-    ));
+    assert!(matches!(root.read(Path::new("/etc/cni/net.d/20-fifo.conflist"), 10), Err(ReadFailure::NotAFile("FIFO"))));
     assert!(matches!(root.list(Path::new("/etc/hostname")), Err(ReadFailure::NotAFolder)));
 }
 
@@ -136,10 +130,7 @@ fn unprintable_names_are_listed() {
     fs::write(made.path(DIR).join(OsStr::from_bytes(b"06-\xff.conflist")), "{}").unwrap();
     let snapshot = made.read();
     assert_eq!(snapshot.loadable_files().len(), 3);
-    assert_eq!(
-        content(&snapshot, "05-a\u{FFFD}b.conflist"),
-        "(its name contains characters that are not shown)"
-    );
+    assert_eq!(content(&snapshot, "05-a\u{FFFD}b.conflist"), "(its name contains characters that are not shown)");
     // The first file is known to exist, but not its content.
     let Effective::File(loaded) = snapshot.effective(RuntimeKind::Containerd) else { panic!() };
     assert!(loaded.assuming[0].contains("not shown"), "{:?}", loaded.assuming);
@@ -178,8 +169,7 @@ fn secrets_become_facts_and_markers() {
 #[test]
 fn directories_named_by_configuration_are_read() {
     let multus = r#"{"name":"m","type":"multus","confDir":"/opt/cni/more/net.d","clusterNetwork":"x"}"#;
-    let elsewhere =
-        CONFLIST.replace("/etc/cni/net.d/", "/run/cni-of-linkerd/../cni-k/").replace("@TOKEN@", "x");
+    let elsewhere = CONFLIST.replace("/etc/cni/net.d/", "/run/cni-of-linkerd/../cni-k/").replace("@TOKEN@", "x");
     let made = Made::whole()
         .file(&format!("{DIR}/00-multus.conf"), multus)
         .file(&format!("{DIR}/10-x.conflist"), elsewhere)

@@ -29,10 +29,7 @@ fn binaries_on_the_runtime_path_are_found_with_link_targets() {
     assert_eq!((host.runtime_path.as_deref(), host.path_is_certain()), (Some("/own/bin:/sbin"), true));
     let iptables = snapshot.binary("iptables").found().unwrap();
     assert_eq!(iptables.path, "/sbin/iptables");
-    assert_eq!(
-        iptables.links,
-        ["/etc/alternatives/iptables", "/usr/sbin/iptables-nft", "/usr/sbin/xtables-nft-multi"]
-    );
+    assert_eq!(iptables.links, ["/etc/alternatives/iptables", "/usr/sbin/iptables-nft", "/usr/sbin/xtables-nft-multi"]);
     assert_eq!(
         (iptables.executable, iptables.version.as_deref()),
         (Some(true), None),
@@ -57,11 +54,7 @@ fn guessed_path_is_marked() {
 
 #[test]
 fn partial_root_has_no_absent_files() {
-    let made = Made::empty().file("etc/cni/net.d/10-x.conflist", "{}").process(
-        7,
-        &["containerd"],
-        &["PATH=/usr/sbin"],
-    );
+    let made = Made::empty().file("etc/cni/net.d/10-x.conflist", "{}").process(7, &["containerd"], &["PATH=/usr/sbin"]);
     let mut options = made.options();
     options.node = Some("n1".to_owned());
     let snapshot = read(&take(&options).unwrap());
@@ -106,11 +99,9 @@ fn plugin_of_another_root_is_run_only_on_request() {
     let asked = |made: &Made| read(&take(&Options { ask_plugin: true, ..made.options() }).unwrap());
     let snapshot = asked(&made);
     assert_eq!(snapshot.linkerd_cni_version().unwrap().supported_versions, ["0.4.0", "1.0.0"]);
-    for script in [
-        "#!/bin/sh\necho hunter2\n",
-        "#!/bin/sh\necho '{\"supportedVersions\":[\"a\\u001bb\"]}'\n",
-        "not a program",
-    ] {
+    for script in
+        ["#!/bin/sh\necho hunter2\n", "#!/bin/sh\necho '{\"supportedVersions\":[\"a\\u001bb\"]}'\n", "not a program"]
+    {
         let made = made_with(script);
         let snapshot = asked(&made);
         assert_eq!(snapshot.linkerd_cni_version(), None);
@@ -133,10 +124,7 @@ fn host_system_kernel_and_modules_are_read() {
         .file("proc/sys/net/ipv6/conf/all/disable_ipv6", "1\n")
         .file("sys/kernel/x", "")
         .file("sys/fs/selinux/enforce", "1")
-        .file(
-            "lib/modules/6.1.0-1/modules.builtin",
-            "kernel/net/netfilter/xt_owner.ko\nkernel/fs/ext4/ext4.ko\n",
-        );
+        .file("lib/modules/6.1.0-1/modules.builtin", "kernel/net/netfilter/xt_owner.ko\nkernel/fs/ext4/ext4.ko\n");
     let snapshot = made.read();
     assert_eq!(snapshot.os_release.as_ref().unwrap().id(), Some("bottlerocket"));
     assert_eq!(snapshot.kernel_release(), Some("6.1.0-1"));

@@ -112,8 +112,7 @@ pub(super) fn read(taken: &Taken) -> NodeSnapshot {
 /// Everything that leaves the node, as text.
 pub(super) fn shown(taken: &Taken) -> String {
     let files = taken.files.files.iter();
-    let files: String =
-        files.map(|(path, bytes)| format!("{path}\n{}\n", String::from_utf8_lossy(bytes))).collect();
+    let files: String = files.map(|(path, bytes)| format!("{path}\n{}\n", String::from_utf8_lossy(bytes))).collect();
     format!("{files}{:?}{:?}", taken.read, taken.errors)
 }
 

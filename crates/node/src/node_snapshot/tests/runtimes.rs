@@ -86,20 +86,15 @@ fn broken_configuration_is_unknown_and_not_quoted() {
 fn process_arguments_select_the_configuration() {
     let k3s = "var/lib/rancher/k3s/agent/etc/containerd/config.toml";
     let text = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = '/var/lib/rancher/k3s/agent/etc/cni/net.d'\nbin_dir = '/var/lib/rancher/k3s/data/cni'\n";
-    let expected = runtime(
-        "/var/lib/rancher/k3s/agent/etc/cni/net.d",
-        &["/var/lib/rancher/k3s/data/cni"],
-        "config.toml",
-        Some(1),
-    );
+    let expected =
+        runtime("/var/lib/rancher/k3s/agent/etc/cni/net.d", &["/var/lib/rancher/k3s/data/cni"], "config.toml", Some(1));
     let found_by_place = Made::whole().file(k3s, text);
     assert_eq!(dirs(&found_by_place), expected);
-    let found_by_process =
-        Made::whole().file(k3s, text).file("etc/containerd/config.toml", "version = 2\n").process(
-            70,
-            &["/usr/local/bin/containerd", "-c", &format!("/{k3s}"), "-a", "/run/k3s/containerd.sock"],
-            &[],
-        );
+    let found_by_process = Made::whole().file(k3s, text).file("etc/containerd/config.toml", "version = 2\n").process(
+        70,
+        &["/usr/local/bin/containerd", "-c", &format!("/{k3s}"), "-a", "/run/k3s/containerd.sock"],
+        &[],
+    );
     assert_eq!(dirs(&found_by_process), expected);
 }
 
@@ -107,10 +102,7 @@ fn process_arguments_select_the_configuration() {
 fn crio_applies_drop_ins_then_flags_after_its_file() {
     let made = Made::whole()
         .file("etc/crio/crio.conf", "[crio.network]\nnetwork_dir = '/a/net.d/'\nplugin_dirs = ['/a/bin/']\n")
-        .file(
-            "etc/crio/crio.conf.d/10-x",
-            "[crio.network]\nnetwork_dir = '/b/net.d'\nplugin_dir = '/b/bin'\n",
-        )
+        .file("etc/crio/crio.conf.d/10-x", "[crio.network]\nnetwork_dir = '/b/net.d'\nplugin_dir = '/b/bin'\n")
         .file("etc/crio/crio.conf.d/20-y/z.conf", "[crio.network]\ncni_default_network = 'mine'\n");
     assert_eq!(dirs(&made), runtime("/b/net.d", &["/a/bin", "/b/bin"], "crio.conf", None));
     let snapshot = made.read();
@@ -138,16 +130,9 @@ fn kubelet_setting_decides_between_two_runtimes() {
     assert_eq!(snapshot.runtime_hint(), RuntimeKind::Unknown);
     assert!(snapshot.conf_dir_is_assumed());
     assert!(why(&snapshot, "runtime/info.json").contains("two runtimes exist"), "{:?}", snapshot.meta.errors);
-    assert!(
-        snapshot.conf_file("/a/net.d/1.conflist").is_some()
-            && snapshot.conf_file("/b/net.d/2.conflist").is_some()
-    );
+    assert!(snapshot.conf_file("/a/net.d/1.conflist").is_some() && snapshot.conf_file("/b/net.d/2.conflist").is_some());
     for made in [
-        both().process(
-            5,
-            &["/usr/bin/kubelet", "--container-runtime-endpoint=unix:///var/run/crio/crio.sock"],
-            &[],
-        ),
+        both().process(5, &["/usr/bin/kubelet", "--container-runtime-endpoint=unix:///var/run/crio/crio.sock"], &[]),
         both().file(
             "var/lib/kubelet/config.yaml",
             "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: unix:///run/crio/crio.sock\n",
@@ -162,16 +147,11 @@ fn kubelet_setting_decides_between_two_runtimes() {
         assert_eq!(made.read().runtime_hint(), RuntimeKind::Crio);
     }
     // An unknown configuration of the kubelet's runtime does not select another runtime.
-    let docker = both().process(
-        5,
-        &["/usr/bin/kubelet", "--container-runtime-endpoint", "unix:///run/cri-dockerd.sock"],
-        &[],
-    );
+    let docker =
+        both().process(5, &["/usr/bin/kubelet", "--container-runtime-endpoint", "unix:///run/cri-dockerd.sock"], &[]);
     let snapshot = docker.read();
     assert_eq!(snapshot.runtime_hint(), RuntimeKind::Dockershim);
-    assert!(
-        snapshot.conf_dir_is_assumed() && why(&snapshot, "runtime/info.json").contains("cri-dockerd.sock")
-    );
+    assert!(snapshot.conf_dir_is_assumed() && why(&snapshot, "runtime/info.json").contains("cri-dockerd.sock"));
     // Docker's own containerd does not serve a kubelet.
     let docker = both().file("etc/containerd/config.toml", "disabled_plugins = [\"cri\"]\n");
     assert_eq!(dirs(&docker).0.as_deref(), Some("/b/net.d"));

@@ -50,9 +50,7 @@ impl Scan<'_> {
         let first = value.trim_start_matches(['"', '\'', '\\']);
         let word = first.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
         let nothing = ["true", "false", "null", "nil", "<nil>", "none", "{}", "[]"].iter().any(|nothing| {
-            first
-                .strip_prefix(nothing)
-                .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+            first.strip_prefix(nothing).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
         });
         let opens = first.starts_with(['{', '[']) && first.len() == 1;
         let begins = self.known.begins_sentence(&lower(word)) || value.starts_with(is_place);

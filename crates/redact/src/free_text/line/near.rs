@@ -45,8 +45,7 @@ impl Scan<'_> {
         }
         let rest = &self.rest()[token.len()..];
         let sentence = rest.split(['.', ';', ',', '\n']).next().unwrap_or_default();
-        let mut words =
-            sentence.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+        let mut words = sentence.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
         let links = words.next().is_some_and(|word| matches!(&*lower(word), "is" | "was" | "as" | "isn't"));
         let mut before = "";
         links
@@ -105,22 +104,17 @@ impl Scan<'_> {
     fn takes_uid(&self) -> bool {
         let before = self.line[..self.at].trim_end_matches(['=', ':', ' ', '"', '\'', '\\']);
         let key = before.as_bytes();
-        UIDS.iter().any(|end| {
-            key.len() >= end.len() && key[key.len() - end.len()..].eq_ignore_ascii_case(end.as_bytes())
-        })
+        UIDS.iter()
+            .any(|end| key.len() >= end.len() && key[key.len() - end.len()..].eq_ignore_ascii_case(end.as_bytes()))
     }
 
     /// An id in an expected position: of a sandbox or container in quotes, of an object in brackets or after its kind.
     pub(super) fn is_id(&self, token: &str) -> bool {
         let before = lower(self.before);
         let bracket = self.out.ends_with('(') && self.named;
-        let key =
-            matches!(self.place, ValueRule::Value(Announced::Number(_) | Announced::Name | Announced::Uid))
-                && self.takes_uid();
+        let key = matches!(self.place, ValueRule::Value(Announced::Number(_) | Announced::Name | Announced::Uid))
+            && self.takes_uid();
         is_uid(token) && (bracket || key || matches!(&*before, "uid" | "pod" | "precondition" | "meta"))
-            || self.quoted
-                && token.len() == 64
-                && is_hex(token)
-                && matches!(&*before, "sandbox" | "container")
+            || self.quoted && token.len() == 64 && is_hex(token) && matches!(&*before, "sandbox" | "container")
     }
 }

@@ -27,11 +27,7 @@ pub fn report(report: &Report) -> String {
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {
             let title = ("title", format!("{} crashed", check.id));
-            annotations.push(Annotation {
-                level: Level::Error,
-                properties: vec![title],
-                message: message.clone(),
-            });
+            annotations.push(Annotation { level: Level::Error, properties: vec![title], message: message.clone() });
         }
     }
     for error in &report.errors {
@@ -79,11 +75,7 @@ fn findings(report: &Report) -> Vec<Annotation> {
         let causes = causes(report, &folding, at);
         let title = title(finding, &causes);
         for spot in spots(finding) {
-            let first = finding
-                .remedy
-                .steps
-                .first()
-                .filter(|_| causes.is_empty() && finding.severity > Severity::Info);
+            let first = finding.remedy.steps.first().filter(|_| causes.is_empty() && finding.severity > Severity::Info);
             let first = first.map(first_step).unwrap_or_default();
             let message = format!("{}{first}", finding_line(finding, &spot.subjects, &[]));
             let level = level(finding, &spot.subjects, !causes.is_empty());
@@ -114,8 +106,7 @@ const COMMAND: usize = 4;
 /// The first step of a finding, with its command unless that is long.
 fn first_step(step: &Step) -> String {
     let command: Vec<String> = step.command.iter().flat_map(|command| command.rendered()).collect();
-    let lines =
-        command.iter().filter(|_| command.len() <= COMMAND).map(|line| format!("\n  {}", clean(line)));
+    let lines = command.iter().filter(|_| command.len() <= COMMAND).map(|line| format!("\n  {}", clean(line)));
     format!("\nFirst step: {}{}", clean(&step.text), lines.collect::<String>())
 }
 

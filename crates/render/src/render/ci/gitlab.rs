@@ -36,14 +36,7 @@ pub fn report(report: &Report) -> String {
                 true => spot.fingerprint,
                 false => run_fingerprint(&format!("{} {}", spot.fingerprint, finding.message)),
             };
-            issues.push(issue(
-                finding.check,
-                severity(finding, &spot.subjects),
-                &message,
-                &print,
-                &path,
-                line,
-            ));
+            issues.push(issue(finding.check, severity(finding, &spot.subjects), &message, &print, &path, line));
         }
     }
     let unchecked = Unchecked::from_report(report);

@@ -125,14 +125,10 @@ fn case(check: &CheckOutcome, findings: &[CaseFinding<'_>], gaps_fail: bool) -> 
         .zip(&check.closes)
         .map(|(gap, close)| format!("not checked: {gap}; to check this: {close}"))
         .collect();
-    let tell = |findings: &[&CaseFinding<'_>]| {
-        findings.iter().map(|told| told.lines()).collect::<Vec<_>>().join("\n")
-    };
+    let tell = |findings: &[&CaseFinding<'_>]| findings.iter().map(|told| told.lines()).collect::<Vec<_>>().join("\n");
     let gap = || gaps.first().cloned().unwrap_or_else(|| "not checked".to_owned());
     let ending = match &check.outcome {
-        Outcome::Crashed(message) => {
-            Ending::Error(format!("crashed, a bug in meshdoctor: {message}"), gaps.join("\n"))
-        }
+        Outcome::Crashed(message) => Ending::Error(format!("crashed, a bug in meshdoctor: {message}"), gaps.join("\n")),
         _ if !failing.is_empty() => {
             let first = failing[0].line();
             let more = match failing.len() {
@@ -205,12 +201,7 @@ fn skipped(cases: &[&Case]) -> usize {
 fn element(text: &mut String, ending: &Ending) {
     let mut say = |word: &str, kind: &str, message: &str, body: &str| {
         let kind = if kind.is_empty() { String::new() } else { format!(" type=\"{kind}\"") };
-        _ = writeln!(
-            text,
-            "      <{word} message=\"{}\"{kind}>{}</{word}>",
-            attribute(&clean(message)),
-            content(body)
-        );
+        _ = writeln!(text, "      <{word} message=\"{}\"{kind}>{}</{word}>", attribute(&clean(message)), content(body));
     };
     match ending {
         Ending::Passed => {}

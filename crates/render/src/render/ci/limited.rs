@@ -51,12 +51,8 @@ pub(super) fn join(parts: Vec<TextPart>, most: usize) -> String {
         .filter(|(part, is_kept)| !**is_kept && !part.name.is_empty())
         .map(|(part, _)| part.name.as_str())
         .collect();
-    let mut text: String = parts
-        .iter()
-        .zip(&is_kept)
-        .filter(|(_, is_kept)| **is_kept)
-        .map(|(part, _)| part.text.as_str())
-        .collect();
+    let mut text: String =
+        parts.iter().zip(&is_kept).filter(|(_, is_kept)| **is_kept).map(|(part, _)| part.text.as_str()).collect();
     text.push_str(&format!(
         "\n**Left out, because comments are limited in length:** {} ({}). `-o html` and `-o json` have everything.\n",
         count(left_out.len(), "part", "parts"),
@@ -71,8 +67,7 @@ mod tests {
 
     #[test]
     fn last_parts_of_the_highest_rank_are_left_out_and_named() {
-        let part =
-            |name: &str, rank, length| TextPart { text: "x".repeat(length), rank, name: name.to_owned() };
+        let part = |name: &str, rank, length| TextPart { text: "x".repeat(length), rank, name: name.to_owned() };
         let parts = || vec![part("head", 0, 100), part("a", 2, 900), part("b", 2, 900), part("plan", 1, 500)];
         assert_eq!(join(parts(), 5_000).len(), 2_400);
         let text = join(parts(), 2_300);

@@ -132,9 +132,7 @@ fn plan(parts: &mut Vec<TextPart>, report: &Report) {
                 });
                 (text, "a finding of the plan".to_owned())
             }
-            PlanRow::Step { number, repairs } => {
-                (step(report, number, repairs, &rounds), format!("step {number}"))
-            }
+            PlanRow::Step { number, repairs } => (step(report, number, repairs, &rounds), format!("step {number}")),
         };
         parts.push(TextPart { text, rank: 2, name });
     }
@@ -146,18 +144,12 @@ fn plan(parts: &mut Vec<TextPart>, report: &Report) {
 }
 
 /// A step of the plan; `repairs` if it repairs others than the finding above it.
-fn step(
-    report: &Report,
-    number: usize,
-    repairs: Option<&BTreeSet<usize>>,
-    rounds: &[NodeRound<'_>],
-) -> String {
+fn step(report: &Report, number: usize, repairs: Option<&BTreeSet<usize>>, rounds: &[NodeRound<'_>]) -> String {
     let plan = &report.repair;
     let step = &plan.steps[number - 1].step;
     let nodes = repair::elsewhere(step, number, rounds, SUBJECTS);
     let repairs = repairs.filter(|_| plan.findings.len() > 1);
-    let repairs =
-        repairs.map_or_else(String::new, |numbers| format!(" (for {})", repair::numbered(report, numbers)));
+    let repairs = repairs.map_or_else(String::new, |numbers| format!(" (for {})", repair::numbered(report, numbers)));
     let words = steps::in_plan(plan, number, &step.text);
     let mut text = format!("\n{number}. {}{}{}\n", plain(&words), plain(&nodes), plain(&repairs));
     let commands: Vec<String> = step.command.iter().flat_map(Command::rendered).collect();
@@ -170,12 +162,7 @@ fn step(
 }
 
 /// The heading of a finding above its steps.
-fn planned_heading(
-    text: &mut String,
-    report: &Report,
-    order: &Order,
-    (finding, planned): (&Finding, &PlannedFinding),
-) {
+fn planned_heading(text: &mut String, report: &Report, order: &Order, (finding, planned): (&Finding, &PlannedFinding)) {
     let number = match report.repair.findings.len() {
         1 => String::new(),
         _ => format!(" {}", planned.number),
@@ -242,13 +229,7 @@ fn world(when: When) -> &'static str {
 
 /// An error is expanded, so that the required work is visible. `planned`: its steps in the repair plan; `earlier`: the
 /// checks of the findings to repair before it.
-fn unfolded(
-    text: &mut String,
-    finding: &Finding,
-    explains: &[String],
-    planned: &[usize],
-    earlier: &[String],
-) {
+fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: &[usize], earlier: &[String]) {
     let open = if finding.severity == Severity::Error { " open" } else { "" };
     let about = plain(&subject::brief(finding.subjects.iter()));
     _ = writeln!(
@@ -272,11 +253,7 @@ fn unfolded(
         .collect();
     text.push_str(&fenced(&subjects, ""));
     for written in finding.written.iter().take(SUBJECTS) {
-        _ = writeln!(
-            text,
-            "\n{}",
-            plain(&format!("at {}:{}:{}", written.file, written.line, written.column))
-        );
+        _ = writeln!(text, "\n{}", plain(&format!("at {}:{}:{}", written.file, written.line, written.column)));
     }
     if finding.written.len() > SUBJECTS {
         _ = writeln!(text, "\nand {} more places", thousands(finding.written.len() - SUBJECTS));
@@ -319,8 +296,7 @@ fn unchecked(parts: &mut Vec<TextPart>, report: &Report) {
         let why = plain(&format!("{why}; to check this: {}", gaps[0].close));
         format!("**requested**, {}: {why}", some_of(&checks(gaps), NAMED))
     });
-    let lines: Vec<String> =
-        crashed.iter().map(|line| plain(line)).chain(requested).chain(unreadable).collect();
+    let lines: Vec<String> = crashed.iter().map(|line| plain(line)).chain(requested).chain(unreadable).collect();
     let gap = if lines.is_empty() { "" } else { "\n" };
     parts.push(TextPart::first(format!("\n## Not checked\n{gap}")));
     for line in lines {

@@ -20,11 +20,7 @@ pub fn report(report: &Report) -> String {
     for (severity, n) in [("error", roots.error), ("warning", roots.warning), ("info", roots.info)] {
         sample(&mut text, "root_findings", &[("severity", severity)], n);
     }
-    family(
-        &mut text,
-        "check_outcome",
-        "How each selected check ended: 1 at its outcome. Only pass is a pass.",
-    );
+    family(&mut text, "check_outcome", "How each selected check ended: 1 at its outcome. Only pass is a pass.");
     for check in &report.checks {
         let outcome = match &check.outcome {
             // Findings take precedence over gaps.
@@ -76,12 +72,9 @@ fn findings(text: &mut String, report: &Report) {
             Standing::InBaseline => "in-baseline",
         };
         let root = finding.caused_by.is_empty();
-        *findings
-            .entry((finding.check, finding.severity, finding.confidence, root, standing))
-            .or_default() += 1;
+        *findings.entry((finding.check, finding.severity, finding.confidence, root, standing)).or_default() += 1;
     }
-    let category =
-        |id: &str| report.checks.iter().find(|check| check.id == id).map(|check| check.category.as_str());
+    let category = |id: &str| report.checks.iter().find(|check| check.id == id).map(|check| check.category.as_str());
     for ((check, severity, confidence, root, standing), n) in findings {
         let confidence = match confidence {
             Confidence::Likely => "likely",
@@ -130,11 +123,7 @@ fn ended(text: &mut String, status: u8, run: &Run) {
         &[],
         format!("{:.3}", std::time::Duration::from_millis(run.milliseconds).as_secs_f64()),
     );
-    family(
-        text,
-        "exit_status",
-        "The exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked.",
-    );
+    family(text, "exit_status", "The exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked.");
     sample(text, "exit_status", &[], status);
 }
 
@@ -147,8 +136,7 @@ fn family(text: &mut String, name: &str, help: &str) {
 }
 
 fn sample(text: &mut String, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
-    let labels: Vec<String> =
-        labels.iter().map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).collect();
+    let labels: Vec<String> = labels.iter().map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).collect();
     let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
     _ = writeln!(text, "meshdoctor_{name}{labels} {value}");
 }

@@ -42,8 +42,7 @@ pub fn published(report: &Report, api: ReportApi, before: &[Value]) -> Published
         }
     }
     let now: BTreeSet<(String, String)> = prints(&results);
-    let unjudged: BTreeSet<&str> =
-        report.checks.iter().filter(|check| !in_full(check)).map(|check| check.id).collect();
+    let unjudged: BTreeSet<&str> = report.checks.iter().filter(|check| !in_full(check)).map(|check| check.id).collect();
     let earlier = earlier(before);
     for (namespace, one) in &earlier {
         let print = one["properties"]["fingerprint"].as_str().unwrap_or_default();
@@ -62,18 +61,15 @@ pub fn published(report: &Report, api: ReportApi, before: &[Value]) -> Published
         let new = |one: &&Value| print(one).is_some_and(|print| !then.contains(&(namespace.clone(), print)));
         events.extend(all.iter().filter(new).map(|one| event(report, namespace, one, true)));
     }
-    let gone = earlier.iter().filter(|(namespace, one)| {
-        print(one).is_some_and(|print| !known.contains(&(namespace.clone(), print)))
-    });
+    let gone = earlier
+        .iter()
+        .filter(|(namespace, one)| print(one).is_some_and(|print| !known.contains(&(namespace.clone(), print))));
     events.extend(gone.map(|(namespace, one)| event(report, namespace, one, false)));
     let deleted = deleted(before, &results);
     events.extend(deleted.iter().map(|(namespace, findings)| event_of_deleted(report, namespace, *findings)));
     events.truncate(EVENTS);
-    let kept: BTreeMap<&String, usize> = results
-        .iter()
-        .filter(|(namespace, _)| !namespace.is_empty())
-        .map(|(name, all)| (name, all.len()))
-        .collect();
+    let kept: BTreeMap<&String, usize> =
+        results.iter().filter(|(namespace, _)| !namespace.is_empty()).map(|(name, all)| (name, all.len())).collect();
     let kept = json!(kept).to_string();
 
     // Checks that did not run are in the report of the cluster, so that they are never read as passed.
@@ -105,8 +101,7 @@ fn deleted(before: &[Value], results: &BTreeMap<String, Vec<Value>>) -> BTreeMap
     let standing: BTreeSet<String> = before.iter().map(place).collect();
     let of_cluster = before.iter().find(|object| place(object).is_empty());
     let counted = of_cluster.and_then(|object| object["metadata"]["annotations"][NAMESPACES].as_str());
-    let counted: BTreeMap<String, u64> =
-        counted.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let counted: BTreeMap<String, u64> = counted.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let is_gone = |namespace: &String| !standing.contains(namespace) && !results.contains_key(namespace);
     counted.into_iter().filter(|(namespace, _)| is_gone(namespace)).collect()
 }
@@ -198,8 +193,7 @@ fn result(report: &Report, finding: &Finding, subjects: &[&Subject]) -> Value {
     if let Some(by) = finding.waived_by().first() {
         properties.insert("waived", short(&by.reason));
     }
-    let resources: Vec<Value> =
-        subjects.iter().filter_map(|subject| reference(subject)).take(RESOURCES).collect();
+    let resources: Vec<Value> = subjects.iter().filter_map(|subject| reference(subject)).take(RESOURCES).collect();
     json!({
         "source": NAME,
         "policy": finding.check,
@@ -215,8 +209,7 @@ fn result(report: &Report, finding: &Finding, subjects: &[&Subject]) -> Value {
 }
 
 fn category(check: &str) -> String {
-    crate::checks::find(check)
-        .map_or_else(|| "waivers".to_owned(), |check| check.card().front.category.clone())
+    crate::checks::find(check).map_or_else(|| "waivers".to_owned(), |check| check.card().front.category.clone())
 }
 
 fn namespace_of(subject: &Subject) -> &str {
@@ -253,8 +246,7 @@ fn event(report: &Report, namespace: &str, result: &Value, came: bool) -> Value 
     let home = if namespace.is_empty() { "default" } else { namespace };
     // An event about a cluster-scoped object is in the namespace `default`.
     let about = result["resources"][0].clone();
-    let about =
-        if about.is_null() { json!({"apiVersion": "v1", "kind": "Namespace", "name": home}) } else { about };
+    let about = if about.is_null() { json!({"apiVersion": "v1", "kind": "Namespace", "name": home}) } else { about };
     let check = result["policy"].as_str().unwrap_or_default();
     let said = result["message"].as_str().unwrap_or_default();
     let (reason, kind) = match (came, result["severity"].as_str()) {

@@ -12,8 +12,7 @@ use super::super::json::write;
 use super::super::table::Folding;
 use super::super::text::clean;
 use super::{
-    Spot, causes, earlier, evidence, finding_line, gap_fails, meaning, not_checked, path, remedy, spots,
-    waivers,
+    Spot, causes, earlier, evidence, finding_line, gap_fails, meaning, not_checked, path, remedy, spots, waivers,
 };
 use crate::card::SECTIONS;
 use crate::check_outcome::CheckOutcome;
@@ -23,8 +22,7 @@ use crate::finding::{Finding, ManifestLocation, Place, Severity, Standing, Subje
 use crate::page;
 use crate::report::{ConfigUse, Report, Run};
 
-const SCHEMA: &str =
-    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 pub fn report(report: &Report) -> String {
     with_fixes(report, &[])
@@ -43,10 +41,8 @@ pub fn with_fixes(report: &Report, repaired: &[RepairedFinding]) -> String {
             let causes = causes(report, &folding, at);
             let earlier = earlier(report, &folding, at);
             let spots = spots(finding);
-            let mut results: Vec<Value> = spots
-                .iter()
-                .map(|spot| result(report, finding, (&causes, &earlier), spot, &places))
-                .collect();
+            let mut results: Vec<Value> =
+                spots.iter().map(|spot| result(report, finding, (&causes, &earlier), spot, &places)).collect();
             if let Some(repaired) = repaired.get(&at) {
                 add_fixes(report, repaired, &spots, &mut results);
             }
@@ -84,8 +80,7 @@ pub fn with_fixes(report: &Report, repaired: &[RepairedFinding]) -> String {
 
 /// A run without a report.
 pub fn failure(failure: &Failure) -> String {
-    let notes: Vec<Value> =
-        failure.errors.iter().map(|error| notification("could-not-run", "error", error)).collect();
+    let notes: Vec<Value> = failure.errors.iter().map(|error| notification("could-not-run", "error", error)).collect();
     log(&[], &[], &invocation(failure.status, meaning(failure.status), &failure.run, &notes), "")
 }
 
@@ -262,9 +257,9 @@ fn add_fixes(report: &Report, repaired: &RepairedFinding, spots: &[Spot<'_>], re
         changes.entry(at).or_default().entry(&edit.file).or_default().extend(lines);
     }
     for (at, files) in changes {
-        let files = files.into_iter().map(|(file, lines)| {
-            json!({"artifactLocation": {"uri": uri(&path(report, file))}, "replacements": lines})
-        });
+        let files = files
+            .into_iter()
+            .map(|(file, lines)| json!({"artifactLocation": {"uri": uri(&path(report, file))}, "replacements": lines}));
         let fix = json!({
             "description": {"text": "Change these lines. The findings were checked again with the change."},
             "artifactChanges": files.collect::<Vec<Value>>(),

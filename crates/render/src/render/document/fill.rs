@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::roots;
 use super::{
-    About, Before, Cause, Check, Cluster, Config, Counts, Coverage, Document, Evidence, Finding, Gap,
-    Invocation, LinkerdCheck, ManifestChange, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference,
-    Rehearsal, Remedy, RepairPlan, RerunOptions, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread,
-    ValueEdit, Verdict, Versions, Waived,
+    About, Before, Cause, Check, Cluster, Config, Counts, Coverage, Document, Evidence, Finding, Gap, Invocation,
+    LinkerdCheck, ManifestChange, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference, Rehearsal, Remedy,
+    RepairPlan, RerunOptions, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, ValueEdit, Verdict, Versions,
+    Waived,
 };
 use crate::check_outcome::CheckOutcome;
 use crate::command::{Command, Connection};
@@ -38,11 +38,7 @@ impl From<&Failure> for Document {
             run: run(&failure.run),
             origin: failure.origin.as_ref().map(origin),
             subject: None,
-            verdict: Verdict {
-                status: failure.status,
-                meaning: meaning(failure.status),
-                ..Verdict::default()
-            },
+            verdict: Verdict { status: failure.status, meaning: meaning(failure.status), ..Verdict::default() },
             coverage: Coverage::default(),
             checks: Vec::new(),
             findings: Vec::new(),
@@ -97,10 +93,8 @@ impl From<&Report> for Document {
 
 /// The numbers of proxies, if there are any.
 fn traffic(report: &Report) -> Option<Traffic> {
-    let before = report
-        .before
-        .as_ref()
-        .map(|before| Before { file: before.file.clone(), workloads: before.workloads.clone() });
+    let before =
+        report.before.as_ref().map(|before| Before { file: before.file.clone(), workloads: before.workloads.clone() });
     let workloads = report.traffic.clone();
     (before.is_some() || !workloads.is_empty()).then_some(Traffic { workloads, before })
 }
@@ -422,12 +416,8 @@ impl From<&finding::Evidence> for Evidence {
     fn from(evidence: &finding::Evidence) -> Evidence {
         let said = evidence.said.clone();
         match evidence.place.clone() {
-            Place::Field { object, path } => {
-                Evidence::Field { reference: reference(&object), object, path, said }
-            }
-            Place::File { node, file, path, line, column } => {
-                Evidence::File { node, file, path, line, column, said }
-            }
+            Place::Field { object, path } => Evidence::Field { reference: reference(&object), object, path, said },
+            Place::File { node, file, path, line, column } => Evidence::File { node, file, path, line, column, said },
             Place::Event { object, reason, count, last } => {
                 Evidence::Event { reference: reference(&object), object, reason, count, last, said }
             }

@@ -53,9 +53,7 @@ impl Rehearsal {
         let findings: &[Finding] = &report.findings;
         let ChangeCounts { breaks, changes, ends, .. } = ChangeCounts::from_findings(findings);
         let dealt_with = |step: usize| -> Vec<String> {
-            let of = |finding: &&Finding| {
-                rehearsal.plan.as_ref().and_then(|plan| plan.step_of(finding)) == Some(step)
-            };
+            let of = |finding: &&Finding| rehearsal.plan.as_ref().and_then(|plan| plan.step_of(finding)) == Some(step);
             findings.iter().filter(of).map(|finding| finding.fingerprint().0).collect()
         };
         let phases = (1..).zip(rehearsal.plan.iter().flat_map(|plan| &plan.phases));

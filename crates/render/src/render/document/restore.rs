@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    About, Before, Check, Document, Evidence, Finding, Gap, Moment, Node, Outcome, PlanStep, Remedy, Step,
-    ValueEdit, Waived,
+    About, Before, Check, Document, Evidence, Finding, Gap, Moment, Node, Outcome, PlanStep, Remedy, Step, ValueEdit,
+    Waived,
 };
 use crate::card::{Mode, Part};
 use crate::check_outcome::CheckOutcome;
@@ -139,11 +139,8 @@ fn gate(word: Option<&str>) -> Gate {
 
 fn verdict(document: &Document, gaps: &[report::Gap]) -> report::RunResult {
     let verdict = &document.verdict;
-    let counts = |counts: &super::Counts| report::Counts {
-        error: counts.error,
-        warning: counts.warning,
-        info: counts.info,
-    };
+    let counts =
+        |counts: &super::Counts| report::Counts { error: counts.error, warning: counts.warning, info: counts.info };
     report::RunResult {
         status: verdict.status,
         gate: gate(verdict.gate.as_deref()).label(),
@@ -296,12 +293,7 @@ fn finding(finding: &Finding) -> finding::Finding {
             finding: Fingerprint(finding.fingerprint.clone()),
             subjects: fingerprints,
         }),
-        ..finding::Finding::new(
-            interned(&finding.check),
-            finding.severity,
-            Subject::thing(""),
-            finding.message.clone(),
-        )
+        ..finding::Finding::new(interned(&finding.check), finding.severity, Subject::thing(""), finding.message.clone())
     }
 }
 
@@ -330,10 +322,7 @@ fn moment(moment: &Moment) -> finding::Moment {
 
 fn remedy(remedy: &Remedy) -> finding::Remedy {
     let verify = Some(remedy.verify.as_str()).filter(|text| !text.is_empty());
-    finding::Remedy {
-        steps: remedy.steps.iter().map(step).collect(),
-        verify: verify.map(|text| command(text, None)),
-    }
+    finding::Remedy { steps: remedy.steps.iter().map(step).collect(), verify: verify.map(|text| command(text, None)) }
 }
 
 fn step(step: &Step) -> finding::Step {
@@ -377,9 +366,9 @@ fn repair(document: &Document, findings: &[finding::Finding]) -> RepairPlan {
 
 fn rehearsal(saved: &super::Rehearsal, skew: &Skew) -> Option<report::Rehearsal> {
     let to = saved.to.parse().ok()?;
-    let placed = (1..).zip(&saved.plan).flat_map(|(number, phase)| {
-        phase.deals_with.iter().map(move |print| (Fingerprint(print.clone()), number))
-    });
+    let placed = (1..)
+        .zip(&saved.plan)
+        .flat_map(|(number, phase)| phase.deals_with.iter().map(move |print| (Fingerprint(print.clone()), number)));
     let phase = |(number, phase): (usize, &super::Phase)| Phase {
         title: phase.title.clone(),
         part: match phase.resolves_findings {

@@ -27,10 +27,8 @@ pub(super) fn fill(findings: &mut [Finding]) {
             if ends.is_empty() {
                 ends = seen;
             }
-            let root = |at: usize| Root {
-                check: findings[at].check.clone(),
-                fingerprint: findings[at].fingerprint.clone(),
-            };
+            let root =
+                |at: usize| Root { check: findings[at].check.clone(), fingerprint: findings[at].fingerprint.clone() };
             ends.into_iter().map(root).collect()
         })
         .collect();

@@ -67,9 +67,8 @@ fn without_middle(text: &str, (first, last): (usize, usize)) -> String {
 /// A text whose paths of fields break after a dot if they are too long for a line:
 /// `status.initContainerStatuses[linkerd-init].lastState.terminated.message:`. Values stay whole, to be copied.
 fn with_breaks(text: &str, columns: usize) -> Cow<'_, str> {
-    let is_long_path = |word: &str| {
-        word.ends_with(':') && word.contains("].") && !word.contains("://") && width(word) > columns
-    };
+    let is_long_path =
+        |word: &str| word.ends_with(':') && word.contains("].") && !word.contains("://") && width(word) > columns;
     if !text.split(' ').any(is_long_path) {
         return Cow::Borrowed(text);
     }
@@ -88,12 +87,7 @@ pub(super) fn ago(then: Timestamp, now: Timestamp) -> String {
 
 impl Printer {
     /// The first pieces of evidence. The name of an object that is the only subject is not repeated.
-    pub(super) fn brief_evidence(
-        &self,
-        finding: &Finding,
-        logged: Option<&Evidence>,
-        most: usize,
-    ) -> Vec<String> {
+    pub(super) fn brief_evidence(&self, finding: &Finding, logged: Option<&Evidence>, most: usize) -> Vec<String> {
         let only = match finding.subjects.as_slice() {
             [only @ Subject::Object { .. }] => clean(&only.to_string()).into_owned(),
             _ => String::new(),
@@ -180,8 +174,7 @@ impl Printer {
     /// The timeline, a line for each event; of many, the first and the last. Events of a single object are
     /// part of the evidence: only those of several objects need an order.
     pub(super) fn timeline(&self, moments: &[Moment]) -> Vec<String> {
-        let Some(first) = moments.first().filter(|first| moments.iter().any(|m| m.object != first.object))
-        else {
+        let Some(first) = moments.first().filter(|first| moments.iter().any(|m| m.object != first.object)) else {
             return Vec::new();
         };
         let columns = self.look.columns() - INDENT;

@@ -95,11 +95,8 @@ struct Left {
 }
 
 fn problems(problems: &[Problem]) -> Vec<ProblemDocument> {
-    let one = |one: &Problem| ProblemDocument {
-        check: one.check,
-        severity: one.severity,
-        subject: one.subject.clone(),
-    };
+    let one =
+        |one: &Problem| ProblemDocument { check: one.check, severity: one.severity, subject: one.subject.clone() };
     problems.iter().map(one).collect()
 }
 
@@ -143,17 +140,16 @@ pub fn json(report: &Report, plan: &JudgedPlan) -> String {
         fingerprint: finding.fingerprint().to_string(),
         after: planned.after.iter().map(|(number, _)| *number).collect(),
     });
-    let steps =
-        (1..).zip(report.repair.steps.iter().zip(&plan.proofs)).map(|(number, (step, judged))| FixStep {
-            number,
-            kind: step.step.kind,
-            text: step.step.text.clone(),
-            repairs: step.repairs.iter().copied().collect(),
-            command: step.step.command.as_ref().map(ToString::to_string),
-            offered: judged.is_offered(),
-            proof: proof(judged),
-            manual: found_card(report, step).map(from_found_card),
-        });
+    let steps = (1..).zip(report.repair.steps.iter().zip(&plan.proofs)).map(|(number, (step, judged))| FixStep {
+        number,
+        kind: step.step.kind,
+        text: step.step.text.clone(),
+        repairs: step.repairs.iter().copied().collect(),
+        command: step.step.command.as_ref().map(ToString::to_string),
+        offered: judged.is_offered(),
+        proof: proof(judged),
+        manual: found_card(report, step).map(from_found_card),
+    });
     write(&FixDocument {
         schema: SCHEMA,
         origin: FixOrigin { kind: report.origin.kind.clone(), name: report.origin.name.clone() },
@@ -161,10 +157,10 @@ pub fn json(report: &Report, plan: &JudgedPlan) -> String {
         config: report.run.config.as_ref().map(Config::new),
         findings: findings.collect(),
         steps: steps.collect(),
-        after: plan.after.as_ref().map(|after| Left {
-            errors: after.count(Severity::Error),
-            warnings: after.count(Severity::Warning),
-        }),
+        after: plan
+            .after
+            .as_ref()
+            .map(|after| Left { errors: after.count(Severity::Error), warnings: after.count(Severity::Warning) }),
         verify: report.repair.verify.iter().map(ToString::to_string).collect(),
     })
 }

@@ -83,8 +83,7 @@ pub fn text(repair: &FileRepair) -> String {
             Err(why) => format!("not edited: {why}"),
         };
         let about = some_of(&finding.subjects, NAMED);
-        let line =
-            format!("{} {} {}{place} ({about}): {outcome}", finding.number, finding.severity, finding.check);
+        let line = format!("{} {} {}{place} ({about}): {outcome}", finding.number, finding.severity, finding.check);
         text.push_str(&format!("# {}\n", clean(&line)));
     }
     text.extend(repair.files.iter().map(|(file, edited)| diff(file, &edited.old, &edited.new)));
@@ -177,9 +176,7 @@ pub fn json(repair: &FileRepair) -> String {
         schema: SCHEMA,
         written: repair.is_written,
         findings: findings.collect(),
-        files: files
-            .map(|(file, edited)| File { file, diff: diff(file, &edited.old, &edited.new) })
-            .collect(),
+        files: files.map(|(file, edited)| File { file, diff: diff(file, &edited.old, &edited.new) }).collect(),
         left: repair.is_written.then_some(repair.left.as_slice()),
     })
 }

@@ -32,9 +32,7 @@ pub fn patches(report: &Report, plan: &JudgedPlan) -> String {
             Err(why) => {
                 others += 1;
                 let why = match proof {
-                    Proof::NotSimulated(_) | Proof::Manual | Proof::Conditional | Proof::Reads => {
-                        proof_text(proof)
-                    }
+                    Proof::NotSimulated(_) | Proof::Manual | Proof::Conditional | Proof::Reads => proof_text(proof),
                     proof if !proof.is_offered() => proof_text(proof),
                     _ => why,
                 };
@@ -113,9 +111,6 @@ mod tests {
         let read: Value = crate::yaml::parse(&text).unwrap();
         let inner: Value = serde_json::from_str(read["patches"][0]["patch"].as_str().unwrap()).unwrap();
         assert_eq!(inner["metadata"], json!({"name": "web", "annotations": {"a": null, "b": "1"}}));
-        assert_eq!(
-            read["patches"][0]["target"],
-            json!({"kind": "Service", "name": "web", "namespace": "shop"})
-        );
+        assert_eq!(read["patches"][0]["target"], json!({"kind": "Service", "name": "web", "namespace": "shop"}));
     }
 }

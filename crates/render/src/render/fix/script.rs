@@ -78,7 +78,7 @@ manual() {
     printf '    %s\n' "$@" >&2
   fi
   if [ "$next" -gt "$last" ]; then
-    printf 'It is the last step.\n' >&2
+    printf 'It is the last step. The commands at the end of this file check the result\n' >&2
   else
     printf '%s: sh %s %s\n' "$after" "$0" "$next" >&2
   fi
@@ -102,20 +102,14 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     script.0.push_str("#\n");
     for (planned, finding) in planned(report) {
         let about = subject::brief(finding.subjects.iter());
-        script.comment(&format!(
-            "Finding {}: {} {}, {about}",
-            planned.number,
-            finding.severity,
-            explained_as(finding)
-        ));
+        script.comment(&format!("Finding {}: {} {}, {about}", planned.number, finding.severity, explained_as(finding)));
     }
     script.0.push('\n');
     script.line("set -eu");
     script.line(&format!("last={}", planned_steps.len()));
     script.0.push_str(FUNCTIONS);
     // Also for a later start from another step.
-    let commands =
-        planned_steps.iter().filter_map(|step| step.step.command.as_ref().filter(|_| !step.is_custom));
+    let commands = planned_steps.iter().filter_map(|step| step.step.command.as_ref().filter(|_| !step.is_custom));
     let path = commands.filter(|command| command.installed_cli().is_some()).flat_map(Command::rendered);
     if let Some(path) = path.into_iter().find(|line| line.starts_with("export PATH=")) {
         script.line(&path);
@@ -290,8 +284,7 @@ pub fn can_run(command: &Command) -> bool {
 
 /// Whether a command runs on a node or opens an editor.
 fn needs_person(command: &Command) -> bool {
-    let opens_editor =
-        |line: &String| subcommands(line).iter().any(|word| word == "edit") || line.contains("&& vi ");
+    let opens_editor = |line: &String| subcommands(line).iter().any(|word| word == "edit") || line.contains("&& vi ");
     command.runs_on() == RunsOn::Node || command.rendered().iter().any(opens_editor)
 }
 
@@ -324,11 +317,8 @@ pub(super) fn runs_by_itself(step: &PlanStep, proof: &Proof) -> bool {
 /// Whether a command removes a protection that someone set: it opens a port to all clients, or lets pods start without
 /// a proxy.
 fn weakens(command: &Command) -> bool {
-    const OPENS: [&str; 3] = [
-        r#""accessPolicy":"audit""#,
-        r#""accessPolicy":"all-unauthenticated""#,
-        "webhookFailurePolicy=Ignore",
-    ];
+    const OPENS: [&str; 3] =
+        [r#""accessPolicy":"audit""#, r#""accessPolicy":"all-unauthenticated""#, "webhookFailurePolicy=Ignore"];
     command.rendered().iter().any(|line| OPENS.iter().any(|change| line.contains(change)))
 }
 
@@ -356,10 +346,7 @@ mod tests {
     #[test]
     fn differences_do_not_stop_the_script() {
         let command = Command::from(kubectl().words("--context prod diff -f -"));
-        assert_eq!(
-            guarded(&command, "failed 1"),
-            ["kubectl --context prod diff -f - || [ $? -eq 1 ] || failed 1"]
-        );
+        assert_eq!(guarded(&command, "failed 1"), ["kubectl --context prod diff -f - || [ $? -eq 1 ] || failed 1"]);
     }
 
     /// The status 1 of `grep` with another CLI is not that of `kubectl diff`.
@@ -388,10 +375,7 @@ mod tests {
             let command = Command::from(kubectl().words("annotate").operand(word).words("-n shop"));
             let lines = guarded(&command, "failed 1");
             let guards = lines.iter().filter(|line| line.ends_with(" || failed 1")).count();
-            assert!(
-                guards == 1 && lines.last().is_some_and(|last| last.ends_with(" || failed 1")),
-                "{lines:?}"
-            );
+            assert!(guards == 1 && lines.last().is_some_and(|last| last.ends_with(" || failed 1")), "{lines:?}");
         }
     }
 

@@ -77,10 +77,7 @@ mod tests {
 
     #[test]
     fn missing_line_end_is_marked() {
-        assert_eq!(
-            diff("f", "a", "a\nb\n"),
-            "--- f\n+++ f\n@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n"
-        );
+        assert_eq!(diff("f", "a", "a\nb\n"), "--- f\n+++ f\n@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n");
     }
 
     /// The text with the replacements, from the last to the first.
@@ -96,9 +93,7 @@ mod tests {
     #[test]
     fn replacements_have_a_line_before_and_after() {
         let old = "a\nb\nc\nd\ne\n";
-        for new in
-            ["x\na\nb\nc\nd\ne\n", "a\nb\nc\nd\ne\nx\n", "b\nc\nd\ne\n", "a\nb\nd\n", "a\nB\nc\nx\nd\ne\n"]
-        {
+        for new in ["x\na\nb\nc\nd\ne\n", "a\nb\nc\nd\ne\nx\n", "b\nc\nd\ne\n", "a\nb\nd\n", "a\nB\nc\nx\nd\ne\n"] {
             let replacements = replacements(old, new);
             assert!(replacements.iter().all(|one| one.first <= one.last && !one.text.is_empty()), "{new}");
             assert_eq!(replaced(old, &replacements), new);

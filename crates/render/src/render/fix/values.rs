@@ -35,10 +35,7 @@ const VALUED: [&str; 13] = [
 pub fn values(report: &Report, plan: &JudgedPlan) -> String {
     let mut text = String::new();
     configured(report).iter().for_each(|settings| comment(&mut text, &format!("Configuration: {settings}.")));
-    comment(
-        &mut text,
-        "Chart values of meshdoctor, for the values files of each chart. Steps without values:",
-    );
+    comment(&mut text, "Chart values of meshdoctor, for the values files of each chart. Steps without values:");
     let mut charts: BTreeMap<String, (String, Value)> = BTreeMap::new();
     let mut others = 0;
     for (number, (step, proof)) in (1..).zip(report.repair.steps.iter().zip(&plan.proofs)) {
@@ -269,8 +266,7 @@ mod tests {
             is_text,
         };
         let chart = |settings| ChartSettings { chart: "linkerd2-cni".to_owned(), settings };
-        let all =
-            vec![value("a.b", "10.0.0.0/8,fd00::/8", false), value("c", "2", false), value("d", "2", true)];
+        let all = vec![value("a.b", "10.0.0.0/8,fd00::/8", false), value("c", "2", false), value("d", "2", true)];
         let pairs = in_files(&chart(all)).unwrap().remove("linkerd2-cni").unwrap();
         let mut document = json!({});
         pairs.into_iter().for_each(|(path, value)| insert(&mut document, &path, value));

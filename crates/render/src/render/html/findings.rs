@@ -138,10 +138,8 @@ impl Cards<'_> {
 
     fn links(&self, label: &str, prints: &[String], body: &mut String) {
         let findings = self.document.findings.iter().enumerate();
-        let links: Vec<String> = findings
-            .filter(|(_, other)| prints.contains(&other.fingerprint))
-            .map(|(at, _)| self.link(at))
-            .collect();
+        let links: Vec<String> =
+            findings.filter(|(_, other)| prints.contains(&other.fingerprint)).map(|(at, _)| self.link(at)).collect();
         if !links.is_empty() {
             _ = write!(body, "<dt>{label}</dt><dd>{}</dd>", some_of(&links, SUBJECTS));
         }
@@ -149,8 +147,7 @@ impl Cards<'_> {
 
     fn waivers(&self, finding: &Finding, body: &mut String) {
         let mut waived = self.document.waivers.iter();
-        let Some(waived) =
-            waived.find(|one| one.fingerprint == finding.fingerprint && one.check == finding.check)
+        let Some(waived) = waived.find(|one| one.fingerprint == finding.fingerprint && one.check == finding.check)
         else {
             return;
         };
@@ -277,15 +274,8 @@ fn written(finding: &Finding, body: &mut String) {
     }
     body.push_str("<dt>Manifest</dt>");
     for place in &finding.written {
-        let source =
-            place.source.as_ref().map(|source| format!(" (from {})", escaped(source))).unwrap_or_default();
-        _ = write!(
-            body,
-            "<dd><code>{}:{}:{}</code>{source}</dd>",
-            escaped(&place.file),
-            place.line,
-            place.column
-        );
+        let source = place.source.as_ref().map(|source| format!(" (from {})", escaped(source))).unwrap_or_default();
+        _ = write!(body, "<dd><code>{}:{}:{}</code>{source}</dd>", escaped(&place.file), place.line, place.column);
     }
 }
 

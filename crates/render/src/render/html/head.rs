@@ -37,8 +37,7 @@ pub(super) fn section(document: &Document, headline: &Headline, body: &mut Strin
             (rehearsal.ends, "resolves", "current finding", "current findings"),
         ];
         let words = counts.iter().filter(|(n, ..)| *n > 0);
-        let words: Vec<String> =
-            words.map(|(n, verb, one, many)| format!("{verb} {}", count(*n, one, many))).collect();
+        let words: Vec<String> = words.map(|(n, verb, one, many)| format!("{verb} {}", count(*n, one, many))).collect();
         let words = if words.is_empty() { "changes nothing known".to_owned() } else { words.join(", ") };
         let verdict = rehearsal.verdict.map(|verdict| format!(": <b>{}</b>", verdict.label()));
         _ = write!(
@@ -65,14 +64,9 @@ fn verdict(document: &Document, Headline { class, short, why }: &Headline, body:
     let roots = verdict.roots;
     let has_findings = roots.error + roots.warning > 0;
     if let Some(why) = outcome::not_in_full(document).filter(|_| has_findings) {
-        _ = write!(
-            body,
-            "<p><strong class=\"warning\">Also not fully checked</strong>: {}</p>",
-            escaped(&why)
-        );
+        _ = write!(body, "<p><strong class=\"warning\">Also not fully checked</strong>: {}</p>", escaped(&why));
     }
-    let gate =
-        verdict.gate.as_ref().map(|gate| format!(" (--fail-on {})", escaped(gate))).unwrap_or_default();
+    let gate = verdict.gate.as_ref().map(|gate| format!(" (--fail-on {})", escaped(gate))).unwrap_or_default();
     let config = document.run.invocation.config.as_ref().and_then(|config| config.used().gate_settings());
     let config = config.map(|settings| format!("; {}", escaped(&settings))).unwrap_or_default();
     _ = write!(body, "<p class=\"faint\">exit {}{gate}{config}</p>", verdict.status);
@@ -182,8 +176,7 @@ fn versions(document: &Document, body: &mut String) {
     let Some(subject) = &document.subject else { return };
     let versions = &subject.versions;
     let mut rows: Vec<(String, String)> = Vec::new();
-    let mut put =
-        |what: &str, version: Option<String>| rows.extend(version.map(|version| (what.to_owned(), version)));
+    let mut put = |what: &str, version: Option<String>| rows.extend(version.map(|version| (what.to_owned(), version)));
     put("Distribution", subject.distribution.clone());
     put("Kubernetes", versions.kubernetes.clone());
     for (version, nodes) in &versions.kubelets {
@@ -204,9 +197,7 @@ fn versions(document: &Document, body: &mut String) {
     if rows.is_empty() {
         return;
     }
-    body.push_str(
-        "<table><thead><tr><th scope=\"col\">What</th><th scope=\"col\">Version</th></tr></thead><tbody>",
-    );
+    body.push_str("<table><thead><tr><th scope=\"col\">What</th><th scope=\"col\">Version</th></tr></thead><tbody>");
     for (what, version) in rows {
         _ = write!(body, "<tr><td>{}</td><td>{}</td></tr>", escaped(&what), escaped(&version));
     }

@@ -117,10 +117,8 @@ fn checks(document: &Document, body: &mut String) {
             Outcome::NotChecked => ("warning", "not checked"),
             Outcome::Crashed => ("error", "crashed"),
         };
-        let reason = check
-            .reason
-            .as_ref()
-            .map(|reason| format!("<br><span class=\"faint\">{}</span>", escaped(reason)));
+        let reason =
+            check.reason.as_ref().map(|reason| format!("<br><span class=\"faint\">{}</span>", escaped(reason)));
         _ = write!(
             body,
             "<tr><td><code>{}</code></td><td class=\"{class}\">{word}</td><td>{}{}</td></tr>",

@@ -75,8 +75,7 @@ fn file(file: &NodeFile, loads: &str, body: &mut String) {
         body.push_str("<ol class=\"chain\">");
         for plugin in &file.plugins {
             let class = if plugin.kind == LINKERD_CNI { " class=\"linkerd\"" } else { "" };
-            let within =
-                if plugin.depth > 0 { "<span class=\"faint\">called by another plugin: </span>" } else { "" };
+            let within = if plugin.depth > 0 { "<span class=\"faint\">called by another plugin: </span>" } else { "" };
             _ = write!(body, "<li{class}>{within}<code>{}</code></li>", escaped(&plugin.kind));
         }
         body.push_str("</ol>");

@@ -39,11 +39,7 @@ pub(super) fn headline(document: &Document, is_healthy: bool) -> Headline {
     }
     if let Some(why) = not_in_full(document) {
         let passed = count(document.verdict.checks.passed, "check", "checks");
-        return line(
-            "warning",
-            "Not fully checked",
-            Some(format!("{why}. No errors or warnings: {passed} passed")),
-        );
+        return line("warning", "Not fully checked", Some(format!("{why}. No errors or warnings: {passed} passed")));
     }
     let passed = format!("{} passed", count(document.verdict.checks.passed, "check", "checks"));
     let short = if is_healthy { "Healthy" } else { "No errors or warnings" };

@@ -50,8 +50,7 @@ pub(super) fn draw(document: &Document) -> Option<String> {
     let spot = |one: &Placed<'_>| (2 + one.column * (WIDE + ACROSS), 2 + one.row * (HIGH + GAP));
     for one in &placed {
         let (x, y) = spot(one);
-        for cause in placed.iter().filter(|cause| one.finding.caused_by.contains(&cause.finding.fingerprint))
-        {
+        for cause in placed.iter().filter(|cause| one.finding.caused_by.contains(&cause.finding.fingerprint)) {
             let (from, at) = spot(cause);
             let (from, at, to) = (from + WIDE, at + HIGH / 2, y + HIGH / 2);
             let middle = from + ACROSS / 2;
@@ -60,8 +59,7 @@ pub(super) fn draw(document: &Document) -> Option<String> {
     }
     for one in &placed {
         let (x, y) = spot(one);
-        let subject =
-            one.finding.subjects.first().map(|about| about.subject().0.to_string()).unwrap_or_default();
+        let subject = one.finding.subjects.first().map(|about| about.subject().0.to_string()).unwrap_or_default();
         let more = one.finding.subjects.len().saturating_sub(1);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         _ = write!(
@@ -99,13 +97,7 @@ fn places<'a>(drawn: &[&'a Finding]) -> Vec<Placed<'a>> {
     placed
 }
 
-fn hang<'a>(
-    finding: &'a Finding,
-    column: usize,
-    drawn: &[&'a Finding],
-    placed: &mut Vec<Placed<'a>>,
-    row: &mut usize,
-) {
+fn hang<'a>(finding: &'a Finding, column: usize, drawn: &[&'a Finding], placed: &mut Vec<Placed<'a>>, row: &mut usize) {
     if placed.iter().any(|one| one.finding.fingerprint == finding.fingerprint) {
         return;
     }

@@ -100,8 +100,8 @@ fn step(
     (rounds, required): (&[NodeRound<'_>], Option<&str>),
     body: &mut String,
 ) {
-    let repairs = repairs
-        .map(|numbers| format!(" <span class=\"faint\">(for {})</span>", repair::numbered(report, numbers)));
+    let repairs =
+        repairs.map(|numbers| format!(" <span class=\"faint\">(for {})</span>", repair::numbered(report, numbers)));
     _ = write!(
         body,
         "<li id=\"step-{number}\">{}{}{}",
@@ -110,8 +110,7 @@ fn step(
         repairs.unwrap_or_default()
     );
     if let Some(release) = required {
-        let lines: Vec<String> =
-            checks::cli_installation(release).iter().flat_map(Command::rendered).collect();
+        let lines: Vec<String> = checks::cli_installation(release).iter().flat_map(Command::rendered).collect();
         _ = write!(body, "<p>Unless you have linkerd CLI {}, install it:</p>", escaped(release));
         script(&lines, note(&lines), body);
     }
@@ -149,9 +148,7 @@ pub(super) fn upgrade_plan(document: &Document, body: &mut String) {
     let Some(rehearsal) = &document.rehearsal else { return };
     _ = write!(body, "<section id=\"upgrade-plan\"><h2>Upgrade plan to {}</h2>", escaped(&rehearsal.target));
     if rehearsal.plan.is_empty() {
-        body.push_str(
-            "<p>No plan: the target is not a later release, or the release data lacks the way to it.</p>",
-        );
+        body.push_str("<p>No plan: the target is not a later release, or the release data lacks the way to it.</p>");
         body.push_str("</section>");
         return;
     }

@@ -89,11 +89,8 @@ fn shown(walk: &Walk, in_full: bool) -> Outcome {
 /// A call. It is only shown as successful if all steps were checked.
 fn call(walk: &Walk, in_full: bool, body: &mut String) {
     let outcome = shown(walk, in_full);
-    let partly = if outcome == Outcome::NotJudged && !in_full {
-        "; some evidence is missing: see Not checked"
-    } else {
-        ""
-    };
+    let partly =
+        if outcome == Outcome::NotJudged && !in_full { "; some evidence is missing: see Not checked" } else { "" };
     _ = write!(
         body,
         "<article class=\"{}\"><h2>{} to {}</h2><p class=\"{}\">{}{partly}</p><ol class=\"path\">",
@@ -161,24 +158,17 @@ mod tests {
             lacks: None,
             numbered: Vec::new(),
         };
-        let walk = Walk {
-            from: "shop/web".to_owned(),
-            to: "shop/api:80".to_owned(),
-            steps: vec![step],
-            causes: Vec::new(),
-        };
+        let walk =
+            Walk { from: "shop/web".to_owned(), to: "shop/api:80".to_owned(), steps: vec![step], causes: Vec::new() };
         let plain = calls(&[&walk], &[]);
         assert!(
-            plain.contains(
-                "<p class=\"good\">the call succeeds, as far as the cluster&#39;s objects show</p>"
-            ),
+            plain.contains("<p class=\"good\">the call succeeds, as far as the cluster&#39;s objects show</p>"),
             "{plain}"
         );
         assert!(plain.contains("no &lt;Server&gt; takes"), "{plain}");
         let partly = calls(&[&walk], &["servers: not provided".to_owned()]);
         assert!(
-            partly.contains("<p class=\"warning\">the call succeeds")
-                && partly.contains("some evidence is missing"),
+            partly.contains("<p class=\"warning\">the call succeeds") && partly.contains("some evidence is missing"),
             "{partly}"
         );
     }

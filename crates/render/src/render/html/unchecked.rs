@@ -48,10 +48,9 @@ fn sort(gap: &Gap) -> String {
 /// The missing evidence as text.
 fn what(gap: &Gap) -> String {
     match gap.item.parse::<Item>() {
-        Ok(
-            item
-            @ (Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs | Item::Diagnostics),
-        ) => item.query().map_or_else(|| gap.what.clone(), |asked| asked.describe(None)),
+        Ok(item @ (Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs | Item::Diagnostics)) => {
+            item.query().map_or_else(|| gap.what.clone(), |asked| asked.describe(None))
+        }
         Ok(_) | Err(_) => gap.what.clone(),
     }
 }
@@ -79,12 +78,7 @@ pub(super) fn deciding(document: &Document) -> Option<String> {
     let checks = checks_of(&requested).len();
     Some(match all.len() {
         0 | 1 => format!("{words} ({})", count(checks, "check", "checks")),
-        n => format!(
-            "{} evidence: {} and {} more",
-            count(checks, "check lacks", "checks lack"),
-            what(first),
-            n - 1
-        ),
+        n => format!("{} evidence: {} and {} more", count(checks, "check lacks", "checks lack"), what(first), n - 1),
     })
 }
 
@@ -96,9 +90,7 @@ pub(super) fn section(document: &Document, body: &mut String) {
     let status = document.verdict.status;
     if requested.is_empty() && crashed.is_empty() {
         body.push_str(match status {
-            exit::NOT_CHECKED => {
-                "<p class=\"warning\">No selected check could run, so the exit status is 4.</p>"
-            }
+            exit::NOT_CHECKED => "<p class=\"warning\">No selected check could run, so the exit status is 4.</p>",
             _ => "<p>All requested evidence was read.</p>",
         });
     }
@@ -156,11 +148,7 @@ fn row(row: &GapRow<'_>, mark: Option<&str>, body: &mut String) {
     let parts = if parts.is_empty() { String::new() } else { format!(" ({})", some_of(&parts, NAMED)) };
     let mut messages: Vec<&str> = row.gaps.iter().map(|gap| gap.message.as_str()).collect();
     messages.dedup();
-    let more = if messages.len() > 1 {
-        format!(" (and {} more like it)", messages.len() - 1)
-    } else {
-        String::new()
-    };
+    let more = if messages.len() > 1 { format!(" (and {} more like it)", messages.len() - 1) } else { String::new() };
     let checks = checks_of(&row.gaps);
     _ = write!(
         body,

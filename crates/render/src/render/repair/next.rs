@@ -22,12 +22,10 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         numbers => format!("step 1, or instead {}: ", describe(numbers)),
     };
     let command = |step: &PlanStep| -> Vec<String> {
-        let lines: Vec<String> =
-            step.step.command.iter().flat_map(|command| command_lines(command, look)).collect();
+        let lines: Vec<String> = step.step.command.iter().flat_map(|command| command_lines(command, look)).collect();
         // An assignment alone does nothing.
-        let is_set = lines
-            .first()
-            .is_some_and(|line| line.split_once('=').is_some_and(|(name, _)| !name.contains(' ')));
+        let is_set =
+            lines.first().is_some_and(|line| line.split_once('=').is_some_and(|(name, _)| !name.contains(' ')));
         // The shell only finds an installed CLI after this line.
         let until_path = lines.iter().position(|line| line.starts_with("export PATH=")).unwrap_or_default();
         let shown = lines.into_iter().take(NEXT_LINES + until_path.max(usize::from(is_set)));
@@ -81,8 +79,7 @@ fn of_upgrade(report: &Report, look: Look) -> Vec<String> {
             && matches!(finding.standing, Standing::Passes | Standing::Fails)
     };
     let mut found = report.findings.iter().filter(begins);
-    let Some((finding, step)) = found.find_map(|finding| Some((finding, finding.remedy.steps.first()?)))
-    else {
+    let Some((finding, step)) = found.find_map(|finding| Some((finding, finding.remedy.steps.first()?))) else {
         return Vec::new();
     };
     let words = format!("{}: {}", finding.check, clean(step.without_requirement()));

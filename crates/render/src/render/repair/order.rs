@@ -111,14 +111,11 @@ impl Order {
         }
         rows.extend(take_findings(&mut ended));
         let without_steps = plan.findings.values().map(|planned| planned.number);
-        let without_steps: BTreeSet<usize> =
-            without_steps.filter(|number| !introduced.contains(number)).collect();
+        let without_steps: BTreeSet<usize> = without_steps.filter(|number| !introduced.contains(number)).collect();
         if !without_steps.is_empty() {
             rows.push(PlanRow::Findings(without_steps));
         }
-        rows.extend(
-            decisions.into_iter().map(|(number, repairs)| PlanRow::Step { number, repairs: Some(repairs) }),
-        );
+        rows.extend(decisions.into_iter().map(|(number, repairs)| PlanRow::Step { number, repairs: Some(repairs) }));
         rows
     }
 }
@@ -145,9 +142,8 @@ fn shared(plan: &RepairPlan, steps: &BTreeMap<usize, BTreeSet<usize>>) -> BTreeM
     let mut shared = BTreeMap::new();
     for (&finding, own) in steps {
         let first = own.first().and_then(|number| plan.steps.get(number - 1));
-        let includes = |other: &&usize| {
-            steps.get(*other).is_some_and(|all| all.len() > own.len() && all.is_superset(own))
-        };
+        let includes =
+            |other: &&usize| steps.get(*other).is_some_and(|all| all.len() > own.len() && all.is_superset(own));
         let others: BTreeSet<usize> =
             first.into_iter().flat_map(|step| &step.repairs).filter(includes).copied().collect();
         if !others.is_empty() {

@@ -73,8 +73,7 @@ impl<'a> PlanPrinter<'a> {
     /// `warnings 4 to 8 are like warning 3: 5 Pods: shop/a, shop/b, shop/c and 2 more`.
     fn alike(&self, numbers: &[usize]) -> Vec<String> {
         let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return Vec::new() };
-        let findings =
-            || numbers.iter().filter_map(|&number| self.finding(number)).map(|(_, finding)| finding);
+        let findings = || numbers.iter().filter_map(|&number| self.finding(number)).map(|(_, finding)| finding);
         let word = findings().next().map_or("finding", |finding| finding.severity.label());
         let mut subjects: Vec<Subject> = findings().flat_map(|finding| &finding.subjects).cloned().collect();
         subjects.sort();
@@ -170,12 +169,10 @@ impl<'a> PlanPrinter<'a> {
         let requirement = if is_stated { String::new() } else { self.requirement(number, step) };
         let text = in_plan(&self.report.repair, number, plain);
         let text = clean(&text);
-        let end =
-            elsewhere(&step.step, number, &self.rounds, self.look.most(NODES)) + &repairs.unwrap_or_default();
+        let end = elsewhere(&step.step, number, &self.rounds, self.look.most(NODES)) + &repairs.unwrap_or_default();
         let room = self.look.prose() - indent.len();
         let words = wrap(&format!("{text}{end}"), room).into_iter();
-        let mut lines: Vec<String> =
-            words.map(|line| format!("{indent}{}", line.replace(BOUND, " "))).collect();
+        let mut lines: Vec<String> = words.map(|line| format!("{indent}{}", line.replace(BOUND, " "))).collect();
         if let Some(first) = lines.first_mut() {
             *first = format!("  {number:>digits$}. {}", &first[indent.len()..], digits = self.digits);
         }
@@ -189,9 +186,7 @@ impl<'a> PlanPrinter<'a> {
         if let Some(same) = self.same_commands(number, step) {
             let room = self.look.prose() - indent.len();
             lines.extend(
-                wrap(&format!("(the commands of step {same})"), room)
-                    .iter()
-                    .map(|line| format!("{indent}{line}")),
+                wrap(&format!("(the commands of step {same})"), room).iter().map(|line| format!("{indent}{line}")),
             );
             return lines;
         }
@@ -255,10 +250,9 @@ impl<'a> PlanPrinter<'a> {
     /// The effect of a command with another linkerd CLI than the one it requires, which the reader of a dump may use.
     fn with_other_cli(&self, step: &PlanStep) -> Option<String> {
         let release = step.step.command.as_ref().and_then(Command::required_cli)?;
-        let is_installed =
-            !self.is_to_install(release) && self.report.repair.installing_cli(release).is_none();
+        let is_installed = !self.is_to_install(release) && self.report.repair.installing_cli(release).is_none();
         (is_installed && self.report.origin.kind != "live")
-            .then(|| format!("(needs linkerd CLI {release}; with another, the command does nothing)"))
+            .then(|| format!("(only with linkerd CLI {release}; with another, it does nothing)"))
     }
 
     /// Whether the reader may lack the linkerd CLI of a release, and no step installs it.
@@ -270,8 +264,7 @@ impl<'a> PlanPrinter<'a> {
     /// The commands that install the linkerd CLI for a step, if the reader may lack it.
     fn installation(&self, step: &PlanStep) -> Vec<String> {
         let release = step.step.command.as_ref().and_then(Command::required_cli);
-        let command =
-            release.filter(|release| self.is_to_install(release)).and_then(checks::cli_installation);
+        let command = release.filter(|release| self.is_to_install(release)).and_then(checks::cli_installation);
         command.iter().flat_map(lines_of).collect()
     }
 
@@ -292,15 +285,13 @@ impl<'a> PlanPrinter<'a> {
             let before = &check.card().front.before;
             !is_selected(check.id) && before.iter().any(|id| found.contains(id.as_str()))
         };
-        let names: Vec<String> =
-            checks::all().filter(comes_before).map(|check| check.id.to_owned()).collect();
+        let names: Vec<String> = checks::all().filter(comes_before).map(|check| check.id.to_owned()).collect();
         let mut lines = Vec::new();
         for (label, when, names) in
             [("first", "first", names), ("then", "after these steps", after.into_iter().cloned().collect())]
         {
             if !names.is_empty() {
-                let words =
-                    format!("not selected, but repaired {when} if found: {}", some_of(&names, LEFT_OUT));
+                let words = format!("not selected, but repaired {when} if found: {}", some_of(&names, LEFT_OUT));
                 lines.extend(self.details.labelled(label, wrap(&words, self.look.prose() - 12)));
             }
         }

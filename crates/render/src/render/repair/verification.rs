@@ -29,8 +29,7 @@ impl VerifyRun {
 
     fn from_lines(lines: Vec<String>) -> VerifyRun {
         // Comments before the command stay above it.
-        let is_single =
-            lines.split_last().is_some_and(|(_, before)| before.iter().all(|line| line.starts_with('#')));
+        let is_single = lines.split_last().is_some_and(|(_, before)| before.iter().all(|line| line.starts_with('#')));
         let text = lines.join("\n");
         let mut parts = text.split(Self::ONLY);
         let mut frame = vec![parts.next().unwrap_or_default().to_owned()];
@@ -42,9 +41,7 @@ impl VerifyRun {
         }
         selected.dedup();
         match selected.as_slice() {
-            [checks] if is_single => {
-                VerifyRun { checks: checks.split(',').map(str::to_owned).collect(), frame }
-            }
+            [checks] if is_single => VerifyRun { checks: checks.split(',').map(str::to_owned).collect(), frame },
             _ => VerifyRun { frame: lines, checks: Vec::new() },
         }
     }

@@ -35,9 +35,8 @@ impl Access {
             let is_own = OWN.iter().any(|own| meta.name == *own) || meta.label(CLUSTER).is_some();
             meta.label(EXTENSION_LABEL) == Some("multicluster") && !is_own
         };
-        let key = |account: &ServiceAccount| {
-            (account.metadata.namespace.to_string(), account.metadata.name.to_string())
-        };
+        let key =
+            |account: &ServiceAccount| (account.metadata.namespace.to_string(), account.metadata.name.to_string());
         Some(Access {
             accounts: accounts.iter().filter(is_remote).map(key).collect(),
             roles: list::<ClusterRole>(cluster)?,
@@ -63,8 +62,7 @@ impl Pair<'_> {
             "Link {} spec.clusterCredentialsSecret: {}",
             self.line.link, self.link.spec.cluster_credentials_secret
         );
-        let install =
-            format!("linkerd --context {to} multicluster install | kubectl --context {to} apply -f -");
+        let install = format!("linkerd --context {to} multicluster install | kubectl --context {to} apply -f -");
         if access.accounts.is_empty() {
             return Some(
                 self.mismatch(
@@ -90,8 +88,7 @@ impl Pair<'_> {
                 ),
             );
         }
-        let lacking: Vec<String> =
-            access.accounts.iter().filter_map(|account| access.lacks(account)).collect();
+        let lacking: Vec<String> = access.accounts.iter().filter_map(|account| access.lacks(account)).collect();
         if lacking.len() < access.accounts.len() {
             return None;
         }

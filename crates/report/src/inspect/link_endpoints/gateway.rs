@@ -30,9 +30,7 @@ impl Pair<'_> {
             (PORT, "gatewayPort", &self.link.spec.gateway_port),
             (PROBE, "probeSpec.port", &self.link.spec.probe_spec.port),
         ];
-        found.extend(
-            ports.into_iter().filter_map(|(check, field, said)| self.port(gateway, check, field, said)),
-        );
+        found.extend(ports.into_iter().filter_map(|(check, field, said)| self.port(gateway, check, field, said)));
         found.extend(self.address(gateway));
         match self.serves(gateway) {
             Ok(mismatch) => {
@@ -81,9 +79,7 @@ impl Pair<'_> {
             Box::new(self.mismatch(
                 "gateway-identity-differs",
                 Severity::Error,
-                format!(
-                    "the Link expects another identity for the gateway of {to} than it has: TLS to it fails"
-                ),
+                format!("the Link expects another identity for the gateway of {to} than it has: TLS to it fails"),
                 [
                     (from, format!("Link {} spec.gatewayIdentity: {said}", self.line.link)),
                     (to, format!("{} {GATEWAY_IDENTITY}: {known}", shown(first))),
@@ -113,11 +109,9 @@ impl Pair<'_> {
             return Ok(None);
         }
         let Some(dead) = self.there.serving.dead(gateway) else { return Ok(None) };
-        let dead =
-            dead.map_err(|unread| format!("{unread} of {to}, which show whether its gateway is ready"))?;
+        let dead = dead.map_err(|unread| format!("{unread} of {to}, which show whether its gateway is ready"))?;
         let kubectl = format!("kubectl --context {to} -n {}", gateway.metadata.namespace);
-        let selector: Vec<String> =
-            gateway.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let selector: Vec<String> = gateway.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let fix = match (dead.scaled_to_zero.as_slice(), selector.is_empty()) {
             ([name, ..], _) => format!("Scale it up: {kubectl} scale deployment/{name} --replicas=1"),
             ([], false) => {
@@ -220,8 +214,5 @@ fn shown(gateway: &Service) -> String {
 /// The addresses of a load balancer.
 fn addresses(gateway: &Service) -> Vec<&str> {
     let ingress = gateway.status.load_balancer.ingress.iter();
-    ingress
-        .flat_map(|one| [one.ip.as_str(), one.hostname.as_str()])
-        .filter(|address| !address.is_empty())
-        .collect()
+    ingress.flat_map(|one| [one.ip.as_str(), one.hostname.as_str()]).filter(|address| !address.is_empty()).collect()
 }

@@ -76,19 +76,13 @@ fn service_names(all: &[RemoteService<'_>]) -> String {
 impl Pair<'_> {
     /// The mismatches: exported services that are missing here, and mirrors whose original is missing or no
     /// longer exported.
-    pub(super) fn mirrors(
-        &self,
-        own: &[Service],
-        theirs: &[Service],
-        namespaces: &BTreeSet<String>,
-    ) -> Vec<Mismatch> {
+    pub(super) fn mirrors(&self, own: &[Service], theirs: &[Service], namespaces: &BTreeSet<String>) -> Vec<Mismatch> {
         let there: BTreeMap<RemoteService<'_>, &Service> =
             theirs.iter().map(|service| (service.metadata.key(), service)).collect();
         let mut found = Vec::new();
         let mut homeless = BTreeSet::new();
         for way in self.mirror_modes(own) {
-            let is =
-                |by: &[LabelSelector], one: &Service| by.iter().any(|by| by.matches(&one.metadata.labels));
+            let is = |by: &[LabelSelector], one: &Service| by.iter().any(|by| by.matches(&one.metadata.labels));
             let wanted = theirs
                 .iter()
                 .filter(|one| is(&way.wanted_by, one) && !self.there.serving.awaits_endpoints(one))
@@ -97,12 +91,9 @@ impl Pair<'_> {
                 .filter(|key| !way.here.contains(key))
                 .partition(|(namespace, _)| namespaces.contains(*namespace));
             homeless.extend(no_home);
-            let (stays, gone): (Vec<_>, Vec<_>) =
-                way.here.iter().copied().partition(|key| there.contains_key(key));
-            let withdrawn: Vec<RemoteService<'_>> = stays
-                .into_iter()
-                .filter(|key| there.get(key).is_some_and(|one| !is(&way.chosen_by, one)))
-                .collect();
+            let (stays, gone): (Vec<_>, Vec<_>) = way.here.iter().copied().partition(|key| there.contains_key(key));
+            let withdrawn: Vec<RemoteService<'_>> =
+                stays.into_iter().filter(|key| there.get(key).is_some_and(|one| !is(&way.chosen_by, one))).collect();
             found.extend(self.missing(&way, &missing));
             found.extend(self.stale(&way, Stale::Gone(way.said.gone), &gone));
             found.extend(self.stale(&way, Stale::Withdrawn(way.said.withdrawn), &withdrawn));
@@ -113,9 +104,7 @@ impl Pair<'_> {
 
     fn mirror_modes<'o>(&self, own: &'o [Service]) -> [MirrorMode<'o>; 2] {
         let spec = &self.link.spec;
-        let said = |selector: &Option<LabelSelector>| {
-            selector.clone().filter(|said| *said != LabelSelector::default())
-        };
+        let said = |selector: &Option<LabelSelector>| selector.clone().filter(|said| *said != LabelSelector::default());
         let or = |said: Option<LabelSelector>, key: &str, value: &str| {
             said.or_else(|| LabelSelector::parse(&format!("{key}={value}")))
         };
@@ -221,10 +210,7 @@ impl Pair<'_> {
                     "{to} exports services of namespaces that {from} does not have: they are not \
                  mirrored"
                 ),
-                [
-                    (to, format!("exports {}", service_names(homeless))),
-                    (from, "has no such namespaces".to_owned()),
-                ],
+                [(to, format!("exports {}", service_names(homeless))), (from, "has no such namespaces".to_owned())],
                 format!(
                     "Create the namespaces in {from}, or let its multicluster chart create them \
                  (controllerDefaults.enableNamespaceCreation, enableNamespaceCreation)"
@@ -237,18 +223,12 @@ impl Pair<'_> {
         let from = &self.line.from;
         format!(
             "Check the log of the Link's controller in {from}: {}",
-            meshdoctor()
-                .words("check --context")
-                .arg(from.as_str())
-                .words("--only multicluster --probe --logs")
+            meshdoctor().words("check --context").arg(from.as_str()).words("--only multicluster --probe --logs")
         )
     }
 
     fn has_not_cleaned_up(&self) -> String {
         let from = &self.line.from;
-        format!(
-            "The controller of the Link in {from} normally removes these, and has not. {}",
-            self.ask_controller()
-        )
+        format!("The controller of the Link in {from} normally removes these, and has not. {}", self.ask_controller())
     }
 }

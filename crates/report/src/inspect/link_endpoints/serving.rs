@@ -47,14 +47,11 @@ impl Serving {
                 .as_deref()
                 .map(|slices| endpoints(service, slices))
                 .or_else(|| pods_behind(service, pods.as_deref()?));
-            let behind = GatewayEndpoints {
-                counted,
-                scaled_to_zero: scaled_to_zero(service, &deployments, pods.as_deref()),
-            };
+            let behind =
+                GatewayEndpoints { counted, scaled_to_zero: scaled_to_zero(service, &deployments, pods.as_deref()) };
             ((meta.namespace.to_string(), meta.name.to_string()), behind)
         });
-        let of =
-            |slice: &EndpointSlice| Some((slice.metadata.namespace.to_string(), slice.service()?.to_owned()));
+        let of = |slice: &EndpointSlice| Some((slice.metadata.namespace.to_string(), slice.service()?.to_owned()));
         let filled = slices.iter().flatten().filter(|slice| !slice.endpoints.is_empty()).filter_map(of);
         Serving { behind: behind.collect(), filled: filled.collect() }
     }
@@ -70,8 +67,7 @@ impl Serving {
     pub(super) fn dead(&self, gateway: &Service) -> Option<Result<Dead, &'static str>> {
         let key = (gateway.metadata.namespace.to_string(), gateway.metadata.name.to_string());
         let GatewayEndpoints { counted, scaled_to_zero } = self.behind.get(&key).cloned().unwrap_or_default();
-        let replicas =
-            scaled_to_zero.iter().map(|name| format!("Deployment {}/{name} spec.replicas: 0", key.0));
+        let replicas = scaled_to_zero.iter().map(|name| format!("Deployment {}/{name} spec.replicas: 0", key.0));
         match counted {
             None if scaled_to_zero.is_empty() => Some(Err("the EndpointSlices")),
             Some((1.., _, _)) if scaled_to_zero.is_empty() => None,
@@ -87,9 +83,9 @@ impl Serving {
 /// Number of ready endpoints of a Service, and of all.
 fn endpoints(service: &Service, slices: &[EndpointSlice]) -> (usize, usize, &'static str) {
     let meta = &service.metadata;
-    let own = slices.iter().filter(|slice| {
-        slice.metadata.namespace == meta.namespace && slice.service() == Some(meta.name.as_str())
-    });
+    let own = slices
+        .iter()
+        .filter(|slice| slice.metadata.namespace == meta.namespace && slice.service() == Some(meta.name.as_str()));
     let all = own.flat_map(|slice| &slice.endpoints);
     let (ready, not): (Vec<_>, Vec<_>) = all.partition(|endpoint| endpoint.conditions.ready.unwrap_or(true));
     (ready.len(), ready.len() + not.len(), "endpoints")
@@ -120,9 +116,7 @@ fn is_ready(pod: &Pod) -> bool {
 /// The Deployments behind a Service, if all are scaled to zero and nothing else is behind it: their remaining
 /// pods are terminating.
 fn scaled_to_zero(service: &Service, deployments: &[Workload], pods: Option<&[Pod]>) -> Vec<String> {
-    let own = || {
-        deployments.iter().filter(|one| is_behind(service, &one.metadata, &one.spec.template.metadata.labels))
-    };
+    let own = || deployments.iter().filter(|one| is_behind(service, &one.metadata, &one.spec.template.metadata.labels));
     let made = |pod: &Pod| {
         let owner = pod.metadata.owner_references.iter().find(|owner| owner.controller == Some(true));
         let of = |one: &Workload| {

@@ -15,8 +15,7 @@ use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Meta, Pod};
 
 /// The components that a proxy needs before it sends a call: component, container and port.
-const NEEDED: [(&str, &str, u16); 2] =
-    [("destination", "destination", 8086), ("destination", "policy", 8090)];
+const NEEDED: [(&str, &str, u16); 2] = [("destination", "destination", 8086), ("destination", "policy", 8090)];
 
 /// Maximum number of evidence lines of a finding that a step repeats.
 const EVIDENCE: usize = 2;
@@ -57,12 +56,10 @@ impl<'a> Mesh<'a> {
                     None => format!("{name} has no pod"),
                     Some(_) => format!("the container {container} of {name} is not ready in any pod"),
                 };
-                let says =
-                    format!("{lacking}: calls hang, unless the client's proxy already knows this target");
+                let says = format!("{lacking}: calls hang, unless the client's proxy already knows this target");
                 let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
                 step.evidence.extend(evidence);
-                step.fix(format!("Repair {name}: read the state of its pods"))
-                    .paste(self.states_of_control_plane());
+                step.fix(format!("Repair {name}: read the state of its pods")).paste(self.states_of_control_plane());
                 return true;
             }
         }
@@ -89,10 +86,8 @@ impl<'a> Mesh<'a> {
     fn has_discovery_fault(&self, walk: &mut Walk) -> bool {
         let Some(finding) = self.faults.discovery.first() else { return false };
         let subject = finding.subjects.first().map(ToString::to_string).unwrap_or_default();
-        let says = format!(
-            "{subject}: {}. Calls hang, unless the client's proxy already knows this target",
-            finding.message
-        );
+        let says =
+            format!("{subject}: {}. Calls hang, unless the client's proxy already knows this target", finding.message);
         let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
         step.evidence.extend(finding.evidence.iter().take(EVIDENCE).cloned());
         step.fix(format!("repair {}. This command prints the steps", finding.check))
@@ -104,8 +99,7 @@ impl<'a> Mesh<'a> {
     /// share none. Proxies of the control plane read theirs from a ConfigMap at startup, so their environment does
     /// not contain them.
     fn trusts_destination(&self, walk: &mut Walk, client: &Pod) -> bool {
-        let (Some(ours), Some((theirs, evidence))) =
-            (super::identity::anchors(client), &self.certificates.roots)
+        let (Some(ours), Some((theirs, evidence))) = (super::identity::anchors(client), &self.certificates.roots)
         else {
             return true;
         };
@@ -139,11 +133,7 @@ impl<'a> Mesh<'a> {
     /// A ready pod that shows that destination has a certificate under other anchors than `ours`: its proxy trusts only
     /// the current anchors (`theirs`), and got its certificate from the running identity pods. Destination got its own
     /// from them if its proxy started after them.
-    pub(super) fn has_current_destination(
-        &self,
-        ours: &BundlePrint,
-        theirs: &BundlePrint,
-    ) -> Option<&'a Pod> {
+    pub(super) fn has_current_destination(&self, ours: &BundlePrint, theirs: &BundlePrint) -> Option<&'a Pod> {
         let identity = self.control_plane.pods_of("identity");
         let since = identity.filter_map(|pod| pod.metadata.creation_timestamp.get()).min()?;
         let started_since = |pod: &Pod| proxy_started(pod).is_some_and(|started| started >= since);
@@ -197,8 +187,7 @@ impl<'a> Mesh<'a> {
                 let Verdict::Shut(by) = passage else { continue };
                 let is_older = |meta: &Meta| {
                     let created = meta.creation_timestamp.get();
-                    meta.is_unchanged()
-                        && ready_since.zip(created).is_some_and(|(ready, created)| created < ready)
+                    meta.is_unchanged() && ready_since.zip(created).is_some_and(|(ready, created)| created < ready)
                 };
                 if by.iter().all(|one| is_older(one.policy.meta())) {
                     continue;
@@ -212,9 +201,7 @@ impl<'a> Mesh<'a> {
                 for decides in &by {
                     step.evidence(super::super::network::evidence(decides));
                 }
-                step.fix(format!(
-                    "allow port {port} of the pods of linkerd-{component} in one of these policies"
-                ));
+                step.fix(format!("allow port {port} of the pods of linkerd-{component} in one of these policies"));
                 return true;
             }
         }

@@ -36,8 +36,7 @@ struct ProxyCounters<'a> {
 impl<'a> Counters<'a> {
     pub(super) fn new(cluster: &'a Cluster, pods: &'a [Pod], owners: &Owners<'_>) -> Counters<'a> {
         let meshed = || pods.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_some());
-        let metrics =
-            ReadMetrics::new(cluster.diagnostics().iter().filter_map(|one| one.said.of_proxy()), meshed());
+        let metrics = ReadMetrics::new(cluster.diagnostics().iter().filter_map(|one| one.said.of_proxy()), meshed());
         let mut by_owner: HashMap<Owner, Vec<ProxyCounters<'a>>> = HashMap::new();
         for pod in meshed() {
             let Ok(metrics) = metrics.container(pod, PROXY_CONTAINER) else { continue };
@@ -70,9 +69,7 @@ impl Mesh<'_> {
                 format!("{name} answers no request of the client's proxy"),
                 format!("{failed} requests to {name} failed within {} seconds, none succeeded", proxy.period),
             ),
-            None => {
-                (format!("the client's proxy cannot connect to {name}"), format!("no connection to {name}"))
-            }
+            None => (format!("the client's proxy cannot connect to {name}"), format!("no connection to {name}")),
         };
         let says = format!("{says}: calls fail or hang, unless the proxy already knows this target");
         let home = self.policy.index.controller.namespace.as_str();
@@ -90,8 +87,7 @@ impl Mesh<'_> {
     pub(super) fn denials(&self, walk: &mut Walk, identity: &str, (pod, port): (&Pod, u16)) {
         let mut counted: Vec<(&Pod, u64, i64)> = Vec::new();
         for one in self.counters.of_workload(&self.owners.owner(pod)) {
-            let of_client =
-                one.metrics.denied.iter().filter(|one| one.port == port && one.client == identity);
+            let of_client = one.metrics.denied.iter().filter(|one| one.port == port && one.client == identity);
             let denied: u64 = of_client.filter_map(|one| one.grown).sum();
             if denied > 0 {
                 counted.push((one.pod, denied, one.period));
@@ -110,9 +106,7 @@ impl Mesh<'_> {
             ));
         }
         if step.outcome == Outcome::Passes {
-            step.contradict(&format!(
-                "but proxies denied {total} calls of this client within {period} seconds"
-            ));
+            step.contradict(&format!("but proxies denied {total} calls of this client within {period} seconds"));
             let (namespace, name) = first.metadata.key();
             step.fix(
                 "compare the objects with the answer of the policy controller; if it differs, restart \
@@ -156,8 +150,7 @@ impl Mesh<'_> {
                 "but the client's proxy counted failures of these calls within {period} seconds: {}",
                 kinds.join(", ")
             ));
-            let breaker =
-                fail_fast::BREAKER.into_iter().find(|key| service.metadata.annotation(key).is_some());
+            let breaker = fail_fast::BREAKER.into_iter().find(|key| service.metadata.annotation(key).is_some());
             match breaker {
                 Some(key) => step.fix(format!(
                     "check whether the application answers with errors: the Service breaks circuits \
@@ -197,8 +190,7 @@ fn errors_of(metrics: &ProxyMetrics, service: &Service, port: u16) -> BTreeMap<S
     let shuts = shuts.map(|(_, count)| count).chain(lasting.map(|one| one.failed.max(1)));
     let shuts = shuts.map(|count| ("fail-fast of the load balancer".to_owned(), count));
     let failed = metrics.grown(OutboundErrors).filter(|(series, _)| is_connection(series));
-    let failed =
-        failed.map(|(series, count)| (format!("connection errors ({})", series.label("error")), count));
+    let failed = failed.map(|(series, count)| (format!("connection errors ({})", series.label("error")), count));
     shuts.chain(failed).fold(BTreeMap::new(), |mut errors, (kind, count)| {
         *errors.entry(kind).or_default() += count;
         errors

@@ -167,8 +167,7 @@ impl<'a> Mesh<'a> {
         if let Some(address) = usable.strays.first() {
             let (strays, all) = (usable.strays.len(), usable.leads + usable.strays.len());
             let (has, them) = if strays == 1 { ("has", "it") } else { ("have", "them") };
-            let says =
-                format!("{strays} of {all} endpoints {has} an address that no pod has: calls to {them} hang");
+            let says = format!("{strays} of {all} endpoints {has} an address that no pod has: calls to {them} hang");
             walk.step(Part::Endpoints, Outcome::Partly, says)
                 .evidence(Evidence::other(object, address.to_string()))
                 .fix("delete the EndpointSlice with this address, which no controller maintains");
@@ -228,9 +227,7 @@ impl<'a> Mesh<'a> {
         };
         let status = pod.container_status(PROXY_CONTAINER);
         let late = match self.control_plane.state("destination", "policy") {
-            Availability::Down { since: Some(since), .. } => {
-                proxy_started(pod).is_some_and(|started| started >= since)
-            }
+            Availability::Down { since: Some(since), .. } => proxy_started(pod).is_some_and(|started| started >= since),
             _ => false,
         };
         let itself = pod.metadata.key() == caller.pod.metadata.key();
@@ -292,8 +289,7 @@ impl Usable {
                     continue;
                 };
                 // Of a pod with two addresses, only the first is known.
-                let of_family =
-                    |pod: &Pod| pod.status.pod_ip.filter(|own| own.is_ipv4() == address.is_ipv4());
+                let of_family = |pod: &Pod| pod.status.pod_ip.filter(|own| own.is_ipv4() == address.is_ipv4());
                 let is_stray = match named.flatten() {
                     Some(pod) => of_family(pod).is_some_and(|own| own != address),
                     None => {
@@ -320,8 +316,7 @@ impl Usable {
 /// proxy's own.
 fn injected_settings(pod: &Pod) -> String {
     let annotations = pod.metadata.annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-    let own: Vec<(&str, &str)> =
-        annotations.filter(|(key, _)| key.starts_with("config.linkerd.io/")).collect();
+    let own: Vec<(&str, &str)> = annotations.filter(|(key, _)| key.starts_with("config.linkerd.io/")).collect();
     let arguments = pod.spec.container(INIT_CONTAINER).map(|init| &init.args);
     let env = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.env);
     let inbound: Vec<_> = env.filter(|one| one.name.starts_with("LINKERD2_PROXY_INBOUND_")).collect();
@@ -330,12 +325,7 @@ fn injected_settings(pod: &Pod) -> String {
 
 /// The pods that remain with `internalTrafficPolicy: Local`: the proxy and kube-proxy use only endpoints on
 /// the client's node.
-fn on_clients_node<'a>(
-    walk: &mut Walk,
-    caller: Caller<'_>,
-    service: &Service,
-    serving: Vec<&'a Pod>,
-) -> Vec<&'a Pod> {
+fn on_clients_node<'a>(walk: &mut Walk, caller: Caller<'_>, service: &Service, serving: Vec<&'a Pod>) -> Vec<&'a Pod> {
     if service.spec.internal_traffic_policy != "Local" || serving.is_empty() {
         return serving;
     }
@@ -343,26 +333,20 @@ fn on_clients_node<'a>(
     let evidence = Evidence::field(object, "spec.internalTrafficPolicy", "Local");
     let node = caller.pod.node_name.as_str();
     if node.is_empty() || serving.iter().any(|pod| pod.node_name.is_empty()) {
-        let says =
-            "only endpoints on the client's node get the call, and the nodes of its pods are not known";
+        let says = "only endpoints on the client's node get the call, and the nodes of its pods are not known";
         walk.step(Part::Endpoints, Outcome::NotJudged, says).evidence(evidence);
         return serving;
     }
     let all = serving.len();
     let local: Vec<&Pod> = serving.into_iter().filter(|pod| pod.node_name == node).collect();
     if local.is_empty() {
-        let says = format!(
-            "none of the {all} ready pods runs on {node}, the node of pod {}",
-            caller.pod.metadata.name
-        );
-        walk.step(Part::Endpoints, Outcome::Stops, says).evidence(evidence).fix(
-            "run a pod of the Service on each node of its clients, or set internalTrafficPolicy: Cluster",
-        );
+        let says = format!("none of the {all} ready pods runs on {node}, the node of pod {}", caller.pod.metadata.name);
+        walk.step(Part::Endpoints, Outcome::Stops, says)
+            .evidence(evidence)
+            .fix("run a pod of the Service on each node of its clients, or set internalTrafficPolicy: Cluster");
     } else {
-        let says = format!(
-            "{} of {all} ready pods run on {node}, the node of the client; others get no call",
-            local.len()
-        );
+        let says =
+            format!("{} of {all} ready pods run on {node}, the node of the client; others get no call", local.len());
         walk.step(Part::Endpoints, Outcome::Passes, says).evidence(evidence);
     }
     local
@@ -390,8 +374,7 @@ pub(super) fn none_ready<'w>(
     let (namespace, name) = service.metadata.key();
     let why = why.map(|why| format!(", because {why}")).unwrap_or_default();
     let says = format!("no endpoint of Service {namespace}/{name} is ready{why}: {callers_get}");
-    walk.step(Part::Endpoints, Outcome::Stops, says)
-        .evidence(endpoints_of(service, format!("0 of {all} ready")))
+    walk.step(Part::Endpoints, Outcome::Stops, says).evidence(endpoints_of(service, format!("0 of {all} ready")))
 }
 
 fn endpoints_of(service: &Service, said: String) -> Evidence {

@@ -32,10 +32,8 @@ impl<'a> Mesh<'a> {
         let remote: Vec<&str> = service.remote_members().collect();
         let serving = local.and_then(|(_, member)| member).filter(|member| self.ready(member).0 > 0);
         if let (Some((local, None)), true) = (local, remote.is_empty()) {
-            let says = format!(
-                "the only member, Service {namespace}/{local}, does not exist: {}",
-                self.calls.no_endpoint
-            );
+            let says =
+                format!("the only member, Service {namespace}/{local}, does not exist: {}", self.calls.no_endpoint);
             walk.step(Part::Endpoints, Outcome::Stops, says)
                 .evidence(members(service))
                 .fix(format!("create Service {namespace}/{local}, or link a cluster that has it"));

@@ -54,8 +54,7 @@ impl Certificates {
         let secret = answer.and_then(|answer| answer.objects::<Secret>().first());
         let unseen = answer.is_none_or(|answer| secret.is_none() && answer.fetched != Fetched::Complete);
         let issuer = secret.and_then(|secret| {
-            let (key, text) =
-                ["crt.pem", "tls.crt"].into_iter().find_map(|key| Some((key, secret.data.get(key)?)))?;
+            let (key, text) = ["crt.pem", "tls.crt"].into_iter().find_map(|key| Some((key, secret.data.get(key)?)))?;
             let chain = from_base64_bundle(text).ok()?;
             let certificate = chain.first()?;
             let object = Subject::object(Kind::Secret, &secret.metadata.namespace, ISSUER);
@@ -71,8 +70,7 @@ impl Certificates {
             let object = Subject::object(Kind::ConfigMap, &roots.metadata.namespace, TRUST_ROOTS);
             let said = format!("valid until {last}");
             // Identity verifies its issuer before it signs, so no certificate is younger.
-            (cluster.at.duration_since(last) > lifetime)
-                .then(|| Evidence::field(object, "data[ca-bundle.crt]", said))
+            (cluster.at.duration_since(last) > lifetime).then(|| Evidence::field(object, "data[ca-bundle.crt]", said))
         });
         let roots = roots.and_then(|roots| {
             let print = BundlePrint::from_pem(roots.data.get("ca-bundle.crt")?);
@@ -106,8 +104,7 @@ impl Certificates {
             return None;
         };
         let Some(since) = since else { return self.perhaps_expired(pods, evidence) };
-        let old =
-            control_plane.pods_of("identity").filter_map(|pod| pod.metadata.creation_timestamp.get()).max();
+        let old = control_plane.pods_of("identity").filter_map(|pod| pod.metadata.creation_timestamp.get()).max();
         // A proxy that is older than the identity pods may have a certificate from other settings.
         let by_these = |pod: &&Pod| proxy_started(pod).zip(old).is_some_and(|(started, old)| started >= old);
         let away = self.at.duration_since(since);
@@ -140,9 +137,8 @@ impl Certificates {
     /// Identity is away for an unknown time. Proxies that started within the lifetime of a certificate still
     /// have a valid one.
     fn perhaps_expired(&self, pods: [&Pod; 2], evidence: Vec<Evidence>) -> Option<Expired> {
-        let is_older = |pod: &&Pod| {
-            proxy_started(pod).is_none_or(|started| self.at.duration_since(started) > self.lifetime)
-        };
+        let is_older =
+            |pod: &&Pod| proxy_started(pod).is_none_or(|started| self.at.duration_since(started) > self.lifetime);
         let pod = pods.into_iter().find(is_older)?;
         let says = format!(
             "identity has no ready pod, and nothing shows since when: the certificate of pod {} may have expired",
@@ -210,9 +206,8 @@ impl Mesh<'_> {
             (Some(ours), Some(theirs)) if !ours.overlaps(&theirs) => {
                 // Without discovery, the client's proxy connects only to targets that it knows.
                 let roots = self.certificates.roots.as_ref().map(|(roots, _)| roots);
-                let is_cut_off = roots.is_some_and(|roots| {
-                    !ours.overlaps(roots) && self.has_current_destination(&ours, roots).is_some()
-                });
+                let is_cut_off = roots
+                    .is_some_and(|roots| !ours.overlaps(roots) && self.has_current_destination(&ours, roots).is_some());
                 let lead = match is_cut_off {
                     true => "if the client's proxy knows the target, the call gets ",
                     false => "",

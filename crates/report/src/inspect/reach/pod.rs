@@ -10,8 +10,8 @@ use crate::item::EXTENSION_LABEL;
 use crate::knowledge::{Calls, First};
 use crate::model::injection::INJECT;
 use crate::model::policy::{
-    Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, REQUIRE_IDENTITY, RouteKind, Spoken,
-    TakenBy, Workload,
+    Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, REQUIRE_IDENTITY, RouteKind, Spoken, TakenBy,
+    Workload,
 };
 use crate::model::redirection::{inbound_port, skips_ipv6};
 use crate::model::skipped::{CniSkips, IN, Skipped, skipped, skipped_subnets};
@@ -23,14 +23,7 @@ const OF_PROXY: [u16; 3] = [4143, 4190, 4191];
 
 impl<'a> Mesh<'a> {
     /// The last part of the path: to the port of a pod. `spoken`: how the client's proxy treats the call.
-    pub(super) fn to_pod(
-        &self,
-        walk: &mut Walk,
-        caller: Caller<'_>,
-        spoken: Option<Spoken>,
-        pod: &'a Pod,
-        port: u16,
-    ) {
+    pub(super) fn to_pod(&self, walk: &mut Walk, caller: Caller<'_>, spoken: Option<Spoken>, pod: &'a Pod, port: u16) {
         if self.ends_before_proxy(walk, caller, pod, port) {
             return;
         }
@@ -58,8 +51,7 @@ impl<'a> Mesh<'a> {
         if !self.protocol(walk, ends, called) {
             return;
         }
-        if let Some(workload) = workload.as_ref().filter(|_| caller.meshed && spoken != Some(Spoken::Opaque))
-        {
+        if let Some(workload) = workload.as_ref().filter(|_| caller.meshed && spoken != Some(Spoken::Opaque)) {
             self.opaque_from_elsewhere(walk, workload, port);
         }
         if bypasses_policy(walk, pod, port, skips.as_ref()) {
@@ -71,8 +63,7 @@ impl<'a> Mesh<'a> {
         self.belongs_elsewhere(walk, pod, false);
         self.is_stranded(walk, pod, false);
         let Some((inbound, controller)) = held else {
-            let says =
-                format!("pod {} has a proxy that the policy controller does not know", pod.metadata.name);
+            let says = format!("pod {} has a proxy that the policy controller does not know", pod.metadata.name);
             walk.step(Part::Server, Outcome::NotJudged, says).evidence(Evidence::field(
                 subject(pod),
                 "metadata.labels[linkerd.io/control-plane-ns]",
@@ -156,18 +147,9 @@ impl<'a> Mesh<'a> {
     }
 
     /// The policy of a port, and what the proxy measured of it.
-    fn to_policy(
-        &self,
-        walk: &mut Walk,
-        caller: Caller<'_>,
-        inbound: &Inbound<'_>,
-        (pod, port): (&'a Pod, u16),
-    ) {
+    fn to_policy(&self, walk: &mut Walk, caller: Caller<'_>, inbound: &Inbound<'_>, (pod, port): (&'a Pod, u16)) {
         let identity = self.identity(caller.pod);
-        let who = Client {
-            identity: caller.meshed.then_some(identity.as_str()),
-            address: caller.pod.status.pod_ip,
-        };
+        let who = Client { identity: caller.meshed.then_some(identity.as_str()), address: caller.pod.status.pod_ip };
         for kind in self.policy.index.void_later() {
             let says = format!(
                 "a {kind} of the cluster cannot be read. The running policy controller may keep an earlier \
@@ -217,11 +199,7 @@ impl<'a> Mesh<'a> {
              retries and HTTP metrics do not apply"
         );
         walk.step(Part::Protocol, Outcome::NotJudged, says)
-            .evidence(Evidence::field(
-                Subject::object(Kind::Server, namespace, name),
-                "spec.proxyProtocol",
-                "opaque",
-            ))
+            .evidence(Evidence::field(Subject::object(Kind::Server, namespace, name), "spec.proxyProtocol", "opaque"))
             .fix("give its podSelector a label that only the pods of its own namespace have, or upgrade Linkerd");
     }
 
@@ -231,8 +209,8 @@ impl<'a> Mesh<'a> {
         let names: Vec<&str> =
             declared.filter(|known| known.container_port == port).map(|known| known.name.as_str()).collect();
         let known = self.knowledge.protocols().protocols.iter().filter(|known| known.first == First::Server);
-        let mut known = known
-            .filter(|known| known.ports.contains(&port) || names.iter().any(|name| known.is_named(name)));
+        let mut known =
+            known.filter(|known| known.ports.contains(&port) || names.iter().any(|name| known.is_named(name)));
         known.next().map(|known| known.title.as_str())
     }
 
@@ -267,10 +245,7 @@ impl<'a> Mesh<'a> {
             TakenBy::Server(server) => {
                 let meta = &server.metadata;
                 let object = Subject::object(Kind::Server, &meta.namespace, &meta.name);
-                (
-                    format!("Server {}", meta.name),
-                    Evidence::field(object, "spec.port", format!("selects port {port}")),
-                )
+                (format!("Server {}", meta.name), Evidence::field(object, "spec.port", format!("selects port {port}")))
             }
             TakenBy::Default(_) if inbound.identity_required => (
                 format!("port {port}, limited to meshed clients by {REQUIRE_IDENTITY},"),
@@ -280,10 +255,9 @@ impl<'a> Mesh<'a> {
                     pod.metadata.annotation(REQUIRE_IDENTITY).unwrap_or_default(),
                 ),
             ),
-            TakenBy::Default(policy) => (
-                format!("default policy {policy}"),
-                Evidence::other("default inbound policy", policy.as_str()),
-            ),
+            TakenBy::Default(policy) => {
+                (format!("default policy {policy}"), Evidence::other("default inbound policy", policy.as_str()))
+            }
         };
         let client = who.identity.map_or_else(|| "a client without identity".to_owned(), str::to_owned);
         let admits = |one: &&Authorization<'_>| one.admits(who.identity, who.address);
@@ -307,18 +281,15 @@ impl<'a> Mesh<'a> {
                          known"
                     ),
                 };
-                let outcome =
-                    if at_port.is_some() && !left_out { Outcome::Passes } else { Outcome::NotJudged };
+                let outcome = if at_port.is_some() && !left_out { Outcome::Passes } else { Outcome::NotJudged };
                 walk.step(Part::Policy, outcome, says).evidence(evidence);
                 if let Some((says, limit)) = limited(inbound, calls) {
                     walk.step(Part::Policy, Outcome::Passes, says).only_if(limit);
                 }
             }
             Entry::Refused | Entry::NoRoute => {
-                let shown =
-                    meshdoctor().words("policy").operand(format!("{}/{name}:{port}", pod.metadata.namespace));
-                let gets =
-                    if inbound.protocol == Protocol::Opaque { &calls.refused_opaque } else { &calls.refused };
+                let shown = meshdoctor().words("policy").operand(format!("{}/{name}:{port}", pod.metadata.namespace));
+                let gets = if inbound.protocol == Protocol::Opaque { &calls.refused_opaque } else { &calls.refused };
                 let says = if inbound.identity_required && who.identity.is_none() {
                     format!(
                         "port {port} of pod {name} requires a mesh identity ({REQUIRE_IDENTITY}), and the call has \
@@ -374,8 +345,7 @@ pub(super) fn declares_others(pod: &Pod, port: u16) -> bool {
 fn serves(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod, port: u16) -> bool {
     let statuses = &pod.status.container_statuses;
     let mut own = statuses.iter().filter(|status| status.name != PROXY_CONTAINER).peekable();
-    if own.peek().is_some()
-        && own.all(|status| status.state.waiting().is_some() || status.state.terminated().is_some())
+    if own.peek().is_some() && own.all(|status| status.state.waiting().is_some() || status.state.terminated().is_some())
     {
         let word = crate::model::pod_status::label(pod);
         let says = format!("no container of pod {} runs ({word})", pod.metadata.name);
@@ -388,10 +358,7 @@ fn serves(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod, port: u16) -> bool {
     if declares_others(pod, port) {
         let declared = pod.spec.all_containers().flat_map(|container| &container.ports);
         let known: Vec<String> = declared.map(|known| known.container_port.to_string()).collect();
-        let says = format!(
-            "no container of pod {} declares port {port}: it may have no listener",
-            pod.metadata.name
-        );
+        let says = format!("no container of pod {} declares port {port}: it may have no listener", pod.metadata.name);
         walk.step(Part::Server, Outcome::NotJudged, says).evidence(Evidence::field(
             subject(pod),
             "spec.containers[*].ports",
@@ -423,8 +390,7 @@ fn proxy_is_down(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod) -> bool {
     };
     let says = format!("the proxy of pod {} is not ready: {}", pod.metadata.name, mesh.calls.proxy_down);
     let path = format!("status.containerStatuses[{}].ready", status.name);
-    let step =
-        walk.step(Part::Server, Outcome::Stops, says).evidence(Evidence::field(subject(pod), path, "false"));
+    let step = walk.step(Part::Server, Outcome::Stops, says).evidence(Evidence::field(subject(pod), path, "false"));
     mesh.repair_proxy(step, pod);
     true
 }
@@ -432,20 +398,15 @@ fn proxy_is_down(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod) -> bool {
 /// The rate limit of the port with the response to requests above it, and the limit as a condition.
 fn limited(inbound: &Inbound<'_>, calls: &Calls) -> Option<(String, Option<Condition>)> {
     let by = inbound.rate_limit.as_ref()?.by;
-    let per_second =
-        |limit: i64| format!("{limit} {} per second", if limit == 1 { "request" } else { "requests" });
+    let per_second = |limit: i64| format!("{limit} {} per second", if limit == 1 { "request" } else { "requests" });
     let rate = |limit: &Option<Limit>| limit.as_ref().map(|limit| per_second(limit.requests_per_second));
     let (total, each) = (rate(&by.spec.total), rate(&by.spec.identity));
     let said = [(&total, "in total, including kubelet probes"), (&each, "per client")];
-    let limits: Vec<String> =
-        said.iter().filter_map(|(rate, of)| Some(format!("{} {of}", rate.as_ref()?))).collect();
-    let limits =
-        if limits.is_empty() { "requests of named clients".to_owned() } else { limits.join(" and ") };
+    let limits: Vec<String> = said.iter().filter_map(|(rate, of)| Some(format!("{} {of}", rate.as_ref()?))).collect();
+    let limits = if limits.is_empty() { "requests of named clients".to_owned() } else { limits.join(" and ") };
     let over = &calls.rate_limited;
-    let says = format!(
-        "HTTPLocalRateLimitPolicy {} limits it to {limits}; requests above it get {over}",
-        by.metadata.name
-    );
+    let says =
+        format!("HTTPLocalRateLimitPolicy {} limits it to {limits}; requests above it get {over}", by.metadata.name);
     // Overrides replace the limit of named clients.
     let each = each.filter(|_| by.spec.overrides.is_empty());
     let known = [total.map(|rate| format!("{rate} in total")), each.map(|rate| format!("{rate} per client"))];
@@ -456,21 +417,15 @@ fn limited(inbound: &Inbound<'_>, calls: &Calls) -> Option<(String, Option<Condi
 
 /// Records that the pod skips inbound connections by the client's address, and whether this applies to the call or is
 /// unknown. Destination does not read these ranges, so a meshed client sends mTLS that the application receives.
-fn bypasses_by_address(
-    walk: &mut Walk,
-    caller: Caller<'_>,
-    (pod, port): (&Pod, u16),
-    cni: &CniSkips,
-) -> bool {
+fn bypasses_by_address(walk: &mut Walk, caller: Caller<'_>, (pod, port): (&Pod, u16), cni: &CniSkips) -> bool {
     let Some(subnets) = skipped_subnets(pod, port, cni) else { return false };
     let ranges = format!("connections from {}", subnets.list());
     let name = &pod.metadata.name;
     let (outcome, says) = match subnets.contain(caller.pod.status.pod_ip) {
         Some(false) => return false,
-        None => (
-            Outcome::NotJudged,
-            format!("{ranges} bypass the proxy of pod {name}; whether this one does is not known"),
-        ),
+        None => {
+            (Outcome::NotJudged, format!("{ranges} bypass the proxy of pod {name}; whether this one does is not known"))
+        }
         Some(true) if caller.meshed => (
             Outcome::NotJudged,
             format!(
@@ -478,10 +433,9 @@ fn bypasses_by_address(
                  the application receives it"
             ),
         ),
-        Some(true) => (
-            Outcome::Passes,
-            format!("{ranges} bypass the proxy of pod {name}: no policy applies to the call"),
-        ),
+        Some(true) => {
+            (Outcome::Passes, format!("{ranges} bypass the proxy of pod {name}: no policy applies to the call"))
+        }
     };
     walk.step(Part::Server, outcome, says).evidence.extend(subnets.by());
     true

@@ -21,8 +21,7 @@ impl Mesh<'_> {
                 } else {
                     "its calls, they bypass its proxy and have no identity"
                 };
-                let says =
-                    format!("pod {name} has no {INIT_CONTAINER}: unless linkerd-cni redirects {effect}");
+                let says = format!("pod {name} has no {INIT_CONTAINER}: unless linkerd-cni redirects {effect}");
                 without_rules(walk, part, pod, says);
                 true
             }
@@ -40,9 +39,8 @@ impl Mesh<'_> {
                 } else {
                     "connections return to it: calls fail"
                 };
-                let says = format!(
-                    "the rules of pod {name} exempt another user than that of its proxy, whose {effect}"
-                );
+                let says =
+                    format!("the rules of pod {name} exempt another user than that of its proxy, whose {effect}");
                 other_user(walk, part, pod, (exempt, runs_as), says);
                 false
             }
@@ -56,12 +54,9 @@ impl Mesh<'_> {
             return false;
         }
         let Some(namespace) = control_plane_of(pod) else { return false };
-        let runs = |one: &&Pod| {
-            one.metadata.namespace == namespace && one.metadata.label(COMPONENT) == Some("destination")
-        };
-        if namespace == self.policy.index.controller.namespace
-            || self.policy.pods.iter().any(|one| runs(&one))
-        {
+        let runs =
+            |one: &&Pod| one.metadata.namespace == namespace && one.metadata.label(COMPONENT) == Some("destination");
+        if namespace == self.policy.index.controller.namespace || self.policy.pods.iter().any(|one| runs(&one)) {
             return false;
         }
         let name = &pod.metadata.name;
@@ -87,11 +82,7 @@ impl Mesh<'_> {
 
 fn without_rules(walk: &mut Walk, part: Part, pod: &Pod, says: String) {
     walk.step(part, Outcome::NotJudged, says)
-        .evidence(Evidence::field(
-            subject(pod),
-            "spec.initContainers",
-            format!("{INIT_CONTAINER} is missing"),
-        ))
+        .evidence(Evidence::field(subject(pod), "spec.initContainers", format!("{INIT_CONTAINER} is missing")))
         .fix("find out what removes the container, and restart the workload");
 }
 
@@ -103,11 +94,7 @@ fn other_port(walk: &mut Walk, part: Part, pod: &Pod, fault: &NotRedirected, say
             format!("spec.initContainers[{INIT_CONTAINER}].args: {argument}"),
             redirected.to_string(),
         ))
-        .evidence(Evidence::field(
-            subject(pod),
-            format!("containers[linkerd-proxy].env[{variable}]"),
-            listens,
-        ))
+        .evidence(Evidence::field(subject(pod), format!("containers[linkerd-proxy].env[{variable}]"), listens))
         .fix("find out what changes the port, and restart the workload");
 }
 

@@ -5,8 +5,7 @@ use crate::command::{Call, Command, kubectl, meshdoctor};
 use crate::finding::Remedy;
 use crate::inspect::steps::Step;
 use crate::model::policy::{
-    AuthorizedBy, Client, DefaultPolicy, Entry, IdentityMatch, Inbound, REQUIRE_IDENTITY, TakenBy, Who,
-    Workload,
+    AuthorizedBy, Client, DefaultPolicy, Entry, IdentityMatch, Inbound, REQUIRE_IDENTITY, TakenBy, Who, Workload,
 };
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{CustomResourceDefinition, Pod};
@@ -22,8 +21,7 @@ impl Mesh<'_> {
     /// Adds a restart of the workloads of pods to a step, as the checks advise it, after the repair of the
     /// problems that prevent new certificates.
     pub(super) fn restart(&self, step: &mut Step, pods: &[&Pod]) {
-        let restarts: Vec<_> =
-            pods.iter().filter_map(|pod| self.issuance.restart(pod, CURRENT_ANCHORS)).collect();
+        let restarts: Vec<_> = pods.iter().filter_map(|pod| self.issuance.restart(pod, CURRENT_ANCHORS)).collect();
         let mut texts: Vec<&str> = Vec::new();
         for restart in &restarts {
             if !texts.contains(&restart.text.as_str()) {
@@ -34,8 +32,7 @@ impl Mesh<'_> {
         let because = "until then a restarted proxy gets no certificate. The first command prints the steps";
         let words = first.as_ref().map(|(first, _)| format!("{first}: {because}"));
         step.fix(words.iter().map(String::as_str).chain(texts).collect::<Vec<_>>().join(". "));
-        let commands =
-            restarts.iter().filter_map(|restart| restart.command.as_ref()).map(ToString::to_string);
+        let commands = restarts.iter().filter_map(|restart| restart.command.as_ref()).map(ToString::to_string);
         let mut lines: Vec<String> = first.into_iter().flat_map(|(_, command)| command).collect();
         lines.extend(commands.flat_map(|command| command.lines().map(str::to_owned).collect::<Vec<_>>()));
         lines.dedup();
@@ -71,8 +68,7 @@ impl Mesh<'_> {
     pub(super) fn fix_in_order(&self, step: &mut Step, last: &'static str) {
         let ids = self.obstacles(Some(last));
         let order = if ids.len() > 1 { ", in this order" } else { "" };
-        step.fix(format!("repair {}{order}. This command prints the steps", ids.join(", ")))
-            .paste(self.shown(&ids));
+        step.fix(format!("repair {}{order}. This command prints the steps", ids.join(", "))).paste(self.shown(&ids));
     }
 
     /// The checks of the findings to repair before any restart, then another one.
@@ -95,8 +91,7 @@ impl Mesh<'_> {
 
     /// The command that prints the log of a pod's proxy.
     pub(super) fn proxy_log(&self, pod: &Pod) -> [String; 1] {
-        let log =
-            kubectl().namespace(&pod.metadata.namespace).words("logs").operand(pod.metadata.name.as_str());
+        let log = kubectl().namespace(&pod.metadata.namespace).words("logs").operand(pod.metadata.name.as_str());
         self.command(log.option("-c", PROXY_CONTAINER))
     }
 
@@ -150,9 +145,7 @@ impl Mesh<'_> {
                          instead of {wrong}",
                         object.join("/")
                     ));
-                    let edit = kubectl()
-                        .namespace(&object[0])
-                        .words("edit meshtlsauthentications.policy.linkerd.io");
+                    let edit = kubectl().namespace(&object[0]).words("edit meshtlsauthentications.policy.linkerd.io");
                     step.paste(self.command(edit.operand(object[1].as_str())));
                     return;
                 }
@@ -161,9 +154,7 @@ impl Mesh<'_> {
                 ))
                 .paste(authorization_policy(namespace, name, caller.pod));
                 if is_outside {
-                    let act = format!(
-                        "create an AuthorizationPolicy for Server {namespace}/{name} that authorizes it"
-                    );
+                    let act = format!("create an AuthorizationPolicy for Server {namespace}/{name} that authorizes it");
                     self.inject_first(step, caller, act);
                 }
             }
@@ -178,9 +169,7 @@ impl Mesh<'_> {
                 .paste(["---".to_owned()])
                 .paste(authorization_policy(namespace, &name, caller.pod));
                 if is_outside {
-                    let act = format!(
-                        "create a Server for port {port} and an AuthorizationPolicy that authorizes it"
-                    );
+                    let act = format!("create a Server for port {port} and an AuthorizationPolicy that authorizes it");
                     self.inject_first(step, caller, act);
                 }
             }
@@ -244,8 +233,7 @@ impl Mesh<'_> {
         }
         let annotations = serde_json::json!({ SKIP_OUTBOUND: null });
         let change = serde_json::json!({"spec": {"template": {"metadata": {"annotations": annotations}}}});
-        let patch =
-            kubectl().namespace(&owner.namespace).words("patch deployment").operand(owner.name.as_str());
+        let patch = kubectl().namespace(&owner.namespace).words("patch deployment").operand(owner.name.as_str());
         let [command] = self.command(patch.words("--type merge -p").arg(change.to_string()));
         Some(command)
     }
@@ -254,9 +242,7 @@ impl Mesh<'_> {
     fn inject(&self, client: &Pod) -> String {
         let template = self.owners.owner(client).template();
         if client.spec.proxy().is_some() {
-            return format!(
-                "remove the port from {SKIP_OUTBOUND} in {template}, so that the call has an identity"
-            );
+            return format!("remove the port from {SKIP_OUTBOUND} in {template}, so that the call has an identity");
         }
         match client.spec.host_network {
             true => format!(
@@ -344,8 +330,7 @@ impl Mesh<'_> {
     fn selecting_labels<'p>(&self, pod: &'p Pod) -> Vec<(&'p str, &'p str)> {
         let owner = self.owners.owner(pod);
         let key = (owner.namespace.as_str(), owner.name.as_str());
-        let deployment =
-            self.deployments.iter().find(|one| owner.kind == "Deployment" && one.metadata.key() == key);
+        let deployment = self.deployments.iter().find(|one| owner.kind == "Deployment" && one.metadata.key() == key);
         let template = deployment.map(|one| &one.spec.template.metadata);
         let labels = pod.metadata.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         let shared = |(key, value): &(&str, &str)| {
@@ -396,8 +381,7 @@ fn quoted(name: &str) -> String {
 /// The version of Servers to write: the stored one of their definition; without a definition, one that every
 /// release serves.
 pub(super) fn server_version(definitions: &[CustomResourceDefinition]) -> String {
-    let versions =
-        definitions.iter().filter(|one| one.metadata.name == SERVERS).flat_map(|one| &one.spec.versions);
+    let versions = definitions.iter().filter(|one| one.metadata.name == SERVERS).flat_map(|one| &one.spec.versions);
     let stored = versions.rev().find(|version| version.served && version.storage);
     stored.map_or_else(|| "v1beta1".to_owned(), |version| version.name.clone())
 }

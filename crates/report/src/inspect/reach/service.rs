@@ -31,13 +31,7 @@ fn past_the_service(walk: &mut Walk, calls: &EndpointCaller, service: &Service) 
 }
 
 impl<'a> Mesh<'a> {
-    pub(super) fn to_service(
-        &self,
-        walk: &mut Walk,
-        caller: Caller<'_>,
-        service: &Service,
-        port: Option<u16>,
-    ) {
+    pub(super) fn to_service(&self, walk: &mut Walk, caller: Caller<'_>, service: &Service, port: Option<u16>) {
         if service.spec.kind == "ExternalName" {
             return to_external_name(walk, service);
         }
@@ -52,11 +46,7 @@ impl<'a> Mesh<'a> {
         if service.lacks_remote_service() {
             let says = format!("destination rejects lookups of a mirror without the label {REMOTE_SERVICE}");
             walk.step(Part::ControlPlane, Outcome::Stops, says)
-                .evidence(Evidence::field(
-                    subject_of(service),
-                    format!("metadata.labels[{REMOTE_SERVICE}]"),
-                    "missing",
-                ))
+                .evidence(Evidence::field(subject_of(service), format!("metadata.labels[{REMOTE_SERVICE}]"), "missing"))
                 .fix("set the label to the name of the Service in the other cluster");
             return;
         }
@@ -102,9 +92,8 @@ impl<'a> Mesh<'a> {
         let by_gateway = service.metadata.label(REMOTE_DISCOVERY).is_none();
         let (ready, all) = self.ready(service);
         if by_gateway && ready == 0 {
-            none_ready(walk, service, all, &self.calls.no_endpoint, None).fix(format!(
-                "check whether the link to cluster {cluster} works: linkerd multicluster check"
-            ));
+            none_ready(walk, service, all, &self.calls.no_endpoint, None)
+                .fix(format!("check whether the link to cluster {cluster} works: linkerd multicluster check"));
             return;
         }
         if by_gateway && !caller.meshed {
@@ -118,11 +107,8 @@ impl<'a> Mesh<'a> {
                 .fix("mesh the client, and skip none of the called ports");
             return;
         }
-        let says = format!(
-            "it mirrors a Service of cluster {cluster}: the rest of the path is not in this evidence"
-        );
-        walk.step(Part::OtherCluster, Outcome::NotJudged, says)
-            .fix("also run meshdoctor against that cluster");
+        let says = format!("it mirrors a Service of cluster {cluster}: the rest of the path is not in this evidence");
+        walk.step(Part::OtherCluster, Outcome::NotJudged, says).fix("also run meshdoctor against that cluster");
     }
 
     /// The called port of the Service; `Err` for an undeclared port, if the release forwards such calls.
@@ -207,13 +193,7 @@ impl<'a> Mesh<'a> {
     }
 
     /// Continues to the backends of routes, each of which receives a part of the calls.
-    fn to_backends(
-        &self,
-        walk: &mut Walk,
-        caller: Caller<'_>,
-        backends: &[(String, String, u16)],
-        spoken: Spoken,
-    ) {
+    fn to_backends(&self, walk: &mut Walk, caller: Caller<'_>, backends: &[(String, String, u16)], spoken: Spoken) {
         let mut ways = Vec::new();
         for (namespace, name, number) in backends {
             let mut way = walk.branch();
@@ -246,11 +226,7 @@ impl<'a> Mesh<'a> {
             "Service {namespace}/{name} is headless: its name resolves to its pods, at port {port} of the \
              pod itself"
         );
-        walk.step(Part::Service, Outcome::Passes, says).evidence(Evidence::field(
-            object,
-            "spec.clusterIP",
-            "None",
-        ));
+        walk.step(Part::Service, Outcome::Passes, says).evidence(Evidence::field(object, "spec.clusterIP", "None"));
         let caller = caller.through(skipped(walk, caller.pod, port, &self.policy.cni));
         if self.discovery(walk, caller) {
             self.to_endpoints(walk, caller, service, Err(port), None);

@@ -19,8 +19,7 @@ pub enum Traffic {
 
 impl Traffic {
     /// Every kind.
-    pub const ALL: [Traffic; 4] =
-        [Traffic::Http1, Traffic::Http2, Traffic::ClientFirst, Traffic::ServerFirst];
+    pub const ALL: [Traffic; 4] = [Traffic::Http1, Traffic::Http2, Traffic::ClientFirst, Traffic::ServerFirst];
 
     /// As a clause after "if" or "unless".
     const fn clause(self) -> &'static str {
@@ -173,9 +172,7 @@ impl Ends {
         let is_http = matches!(traffic, Traffic::Http1 | Traffic::Http2);
         match self.server {
             None | Some(Protocol::Detect | Protocol::Opaque | Protocol::Tls) => Fate::Flows,
-            Some(Protocol::Http1 | Protocol::Http2 | Protocol::Grpc) if self.unannounced => {
-                Fate::Fails(DENIED)
-            }
+            Some(Protocol::Http1 | Protocol::Http2 | Protocol::Grpc) if self.unannounced => Fate::Fails(DENIED),
             // Between proxies HTTP/1 is carried in HTTP/2.
             Some(Protocol::Http1 | Protocol::Http2) if is_http && client != Spoken::Opaque => Fate::Flows,
             Some(Protocol::Grpc) if traffic == Traffic::Http2 && client != Spoken::Opaque => Fate::Flows,
@@ -228,9 +225,7 @@ fn in_short(how: String, fates: &[(Traffic, Fate)], called: CalledPort<'_>, call
         let delayed = fates.contains(&(Traffic::ServerFirst, Fate::Delayed));
         if delayed {
             let seconds = calls.detection_seconds;
-            says.push_str(&format!(
-                "; {protocol}, in which the server speaks first, begins after {seconds} seconds"
-            ));
+            says.push_str(&format!("; {protocol}, in which the server speaks first, begins after {seconds} seconds"));
         } else if fails.contains(&Traffic::ServerFirst) {
             says.push_str(&format!("; {protocol} fails, since the server speaks first"));
         }
@@ -249,9 +244,7 @@ fn by_client(client: Spoken, traffic: Traffic) -> Fate {
         (Spoken::Http1, Traffic::ServerFirst) => Fate::Fails("held without a byte"),
         (Spoken::Http2 | Spoken::Grpc, Traffic::Http2) => Fate::Flows,
         (Spoken::Http2, Traffic::Http1) => Fate::Fails("reset"),
-        (Spoken::Http2, Traffic::ClientFirst | Traffic::ServerFirst) => {
-            Fate::Fails("answered with frames of HTTP/2")
-        }
+        (Spoken::Http2, Traffic::ClientFirst | Traffic::ServerFirst) => Fate::Fails("answered with frames of HTTP/2"),
         (Spoken::Refused, _) => Fate::Fails("reset"),
         (Spoken::Http1 | Spoken::Grpc | Spoken::Tls, _) => Fate::Unknown,
     }
@@ -336,9 +329,8 @@ mod tests {
     #[test]
     fn condition_names_the_shorter_side() {
         let calls = Knowledge::embedded().calls();
-        let said = |client, server| {
-            Ends { client, server, unannounced: false }.evaluate(None, CalledPort::default(), calls)
-        };
+        let said =
+            |client, server| Ends { client, server, unannounced: false }.evaluate(None, CalledPort::default(), calls);
         let condition = |client, server| said(client, server).and_then(|said| said.condition);
         assert_eq!(said(None, None), None);
         assert_eq!(condition(Some(Spoken::Detect), Some(Protocol::Detect)), None);
@@ -372,9 +364,7 @@ mod tests {
         let detect = says(None, Some(Protocol::Detect), CalledPort::default());
         assert_eq!(detect, "the server's proxy detects the protocol");
         let mysql = CalledPort { server: None, server_first: Some("MySQL") };
-        assert!(
-            says(None, Some(Protocol::Detect), mysql).ends_with("MySQL fails, since the server speaks first")
-        );
+        assert!(says(None, Some(Protocol::Detect), mysql).ends_with("MySQL fails, since the server speaks first"));
         let both = says(Some(Spoken::Detect), Some(Protocol::Detect), mysql);
         assert!(both.ends_with("MySQL, in which the server speaks first, begins after 10 seconds"), "{both}");
     }

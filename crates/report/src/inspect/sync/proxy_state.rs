@@ -98,16 +98,14 @@ impl<'a> Comparison<'a> {
         knowledge: &Knowledge,
         (pods, services): (&'a [Pod], &'a [Service]),
     ) -> Comparison<'a> {
-        let complete = |kind: Kind| {
-            cluster.answer(&Item::List(kind)).filter(|answer| answer.fetched == Fetched::Complete)
-        };
+        let complete =
+            |kind: Kind| cluster.answer(&Item::List(kind)).filter(|answer| answer.fetched == Fetched::Complete);
         let all = complete(Kind::EndpointSlice).filter(|_| complete(Kind::Service).is_some());
         let knows_moment = cluster.live || cluster.time_source != TimeSource::Clock;
         let at = knows_moment.then(|| cluster.at.as_second());
         let policy = PolicyEvidence::read(cluster, knowledge).ok().filter(|policy| policy.gaps.is_empty());
         let home = cluster.namespaces.control_plane.as_str();
-        let own =
-            pods.iter().filter(|pod| pod.metadata.namespace == home && !pod.is_finished() && pod.is_ready());
+        let own = pods.iter().filter(|pod| pod.metadata.namespace == home && !pod.is_finished() && pod.is_ready());
         Comparison {
             slices: Slices::new(all.map(|answer| answer.objects::<EndpointSlice>()), services, at),
             policy,
@@ -149,10 +147,7 @@ impl ProxyState {
             knows_endpoints: is_exported && is_kept,
             services: with.slices.compared(metrics),
             policies: with.policies(pod, metrics),
-            uptime: metrics
-                .read_at
-                .zip(metrics.started_at)
-                .map(|(read, started)| read.saturating_sub(started)),
+            uptime: metrics.read_at.zip(metrics.started_at).map(|(read, started)| read.saturating_sub(started)),
             period: metrics.period,
             build: metrics.build().map(str::to_owned),
         }
@@ -182,8 +177,7 @@ impl ProxyState {
     fn agreement(&self) -> Option<Agreement> {
         let policies = self.policies.iter().flatten().map(|one| one.agreement);
         let worst = self.services.iter().map(|one| one.agreement).chain(policies).max();
-        let is_compared =
-            self.knows_endpoints && self.policies.as_ref().is_some_and(|policies| !policies.is_empty());
+        let is_compared = self.knows_endpoints && self.policies.as_ref().is_some_and(|policies| !policies.is_empty());
         worst.filter(|worst| is_compared || *worst == Agreement::Differs)
     }
 
@@ -205,14 +199,11 @@ impl Certificate {
         let has_expiry = metrics.exported.contains(&CertificateExpiresAt);
         match (metrics.expires_at.filter(|_| has_expiry), metrics.read_at) {
             (Some(0), Some(read)) => {
-                let is_new = metrics
-                    .started_at
-                    .is_some_and(|started| read.saturating_sub(started) <= FIRST_CERTIFICATE);
+                let is_new =
+                    metrics.started_at.is_some_and(|started| read.saturating_sub(started) <= FIRST_CERTIFICATE);
                 if is_new { Certificate::NotYet } else { Certificate::Never }
             }
-            (Some(expires), Some(read)) if expires <= read => {
-                Certificate::Expired(read.saturating_sub(expires))
-            }
+            (Some(expires), Some(read)) if expires <= read => Certificate::Expired(read.saturating_sub(expires)),
             (Some(expires), Some(read)) => Certificate::Valid(expires.saturating_sub(read)),
             (None, _) | (_, None) => Certificate::Unknown,
         }

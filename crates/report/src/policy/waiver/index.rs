@@ -61,9 +61,7 @@ impl<'a> Waivers<'a> {
             let is_exact = |pattern: &&'a String| !pattern.contains('*');
             let list = match (waiver.scope.object.as_ref(), waiver.scope.namespace.as_ref()) {
                 (Some(object), _) if is_exact(&object) => of_check.objects.entry(object).or_default(),
-                (None, Some(namespace)) if is_exact(&namespace) => {
-                    of_check.namespaces.entry(namespace).or_default()
-                }
+                (None, Some(namespace)) if is_exact(&namespace) => of_check.namespaces.entry(namespace).or_default(),
                 _ => &mut of_check.others,
             };
             list.push(at_index);
@@ -74,8 +72,7 @@ impl<'a> Waivers<'a> {
     /// The waivers that match each subject of a finding, in order.
     fn about<'f>(&self, finding: &'f Finding) -> impl Iterator<Item = (&'f Subject, Vec<usize>)> {
         let print = (!self.by_fingerprint.is_empty()).then(|| finding.fingerprint().0);
-        let whole =
-            print.and_then(|print| self.by_fingerprint.get(print.as_str())).map_or(&[][..], Vec::as_slice);
+        let whole = print.and_then(|print| self.by_fingerprint.get(print.as_str())).map_or(&[][..], Vec::as_slice);
         finding.subjects.iter().map(move |subject| (subject, self.about_subject(finding, subject, whole)))
     }
 
@@ -139,8 +136,7 @@ impl<'a> Waivers<'a> {
             let hint = if problems.len() < HINTED { hint(waiver, problem, findings) } else { String::new() };
             problems.push(problem_of(waiver, problem, &hint));
         }
-        for ((_, place), (count, last)) in of_annotation.into_iter().filter(|(_, (count, _))| *count > ALIKE)
-        {
+        for ((_, place), (count, last)) in of_annotation.into_iter().filter(|(_, (count, _))| *count > ALIKE) {
             let more = format!("{} more waivers of this annotation have the same problem", count - ALIKE);
             problems[last].evidence.push(Evidence::other(place, more));
         }
@@ -171,16 +167,11 @@ fn nearest(waiver: &Waiver, findings: &[Finding]) -> Option<String> {
         .flat_map(|finding| index.about(finding).filter(|(_, found)| !found.is_empty()))
         .map(|(subject, _)| subject)
         .collect();
-    let texts =
-        |of: fn(&Subject) -> Vec<String>| found.iter().flat_map(|subject| of(subject)).collect::<Vec<_>>();
+    let texts = |of: fn(&Subject) -> Vec<String>| found.iter().flat_map(|subject| of(subject)).collect::<Vec<_>>();
     let super::Scope { namespace, object, node } = &waiver.scope;
     let parts = [
         (object, texts(object_texts), "the object"),
-        (
-            namespace,
-            texts(|subject| subject.namespace().map(str::to_owned).into_iter().collect()),
-            "the namespace",
-        ),
+        (namespace, texts(|subject| subject.namespace().map(str::to_owned).into_iter().collect()), "the namespace"),
         (node, texts(|subject| subject.node_name().map(str::to_owned).into_iter().collect()), "the node"),
     ];
     parts.into_iter().find_map(|(pattern, texts, what)| {

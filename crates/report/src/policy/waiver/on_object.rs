@@ -8,9 +8,7 @@ use super::{Scope, Waiver, WaiverEntry, What, waiver};
 use crate::finding::WaivedBy;
 use crate::model::Cluster;
 use crate::objects::meta::Meta;
-use crate::objects::{
-    CronJob, DaemonSet, Deployment, Job, Kind, Listed, Namespace, Pod, Service, StatefulSet,
-};
+use crate::objects::{CronJob, DaemonSet, Deployment, Job, Kind, Listed, Namespace, Pod, Service, StatefulSet};
 use crate::yaml;
 
 /// The annotation with an object's waivers.
@@ -54,9 +52,8 @@ fn on_pods(cluster: &Cluster) -> Vec<Waiver> {
         }
         let name = owner.to_string();
         if told.insert(name.clone()) {
-            let why = format!(
-                "the pod is one that {name} created: the annotation is lost with the pod and accepts nothing"
-            );
+            let why =
+                format!("the pod is one that {name} created: the annotation is lost with the pod and accepts nothing");
             let scope = Scope { object: Some(name), ..Scope::default() };
             all.push(none(What::Misplaced(why), scope, place(Kind::Pod, &pod.metadata)));
         }
@@ -114,8 +111,7 @@ fn of_object(kind: Kind, meta: &Meta, text: &str) -> Vec<Waiver> {
         };
         waiver(&place, 0, entry).unwrap_or_else(unreadable)
     };
-    let beyond = (entries.len() > MOST).then(|| {
-        unreadable(format!("the annotation has {} waivers; only the first {MOST} apply", entries.len()))
-    });
+    let beyond = (entries.len() > MOST)
+        .then(|| unreadable(format!("the annotation has {} waivers; only the first {MOST} apply", entries.len())));
     entries.into_iter().take(MOST).map(of).chain(beyond).collect()
 }

@@ -26,17 +26,15 @@ impl Graph {
     /// a worse finding does not wait for it. Returns its index.
     pub(super) fn add(&mut self, step: PlanStep, severity: Severity, before: &BTreeSet<usize>) -> usize {
         let in_order = |other: usize| {
-            let delays =
-                |one: usize| self.severity[one] < self.severity[other] && !self.comes_after(other, one);
+            let delays = |one: usize| self.severity[one] < self.severity[other] && !self.comes_after(other, one);
             before.iter().all(|&one| one == other || !self.comes_after(one, other) && !delays(one))
         };
         let of_several = step.step.of_several();
         let others = || (0..self.steps.len()).filter(|other| self.steps[*other].is_custom == step.is_custom);
         let lists = others().filter_map(|other| Some((other, self.same_list(other, &step.step)?)));
         let charts = others().filter_map(|other| Some((other, self.same_chart(other, &step.step)?)));
-        let equal = others().filter_map(|other| {
-            Some((other, Merge::find(&self.steps[other].step, &step.step, &of_several)?))
-        });
+        let equal =
+            others().filter_map(|other| Some((other, Merge::find(&self.steps[other].step, &step.step, &of_several)?)));
         let mergeable = lists.chain(charts).chain(equal).find(|(other, _)| in_order(*other));
         let Some((at, merge)) = mergeable else {
             self.steps.push(step);
@@ -156,15 +154,13 @@ impl Graph {
     /// findings of all that need it too. Returns the order in which steps are tried.
     fn install_cli_first(&mut self) -> Vec<usize> {
         let mut sequence: Vec<usize> = (0..self.steps.len()).collect();
-        let installs = |at: usize| {
-            self.required_cli(at).is_none().then(|| self.steps[at].step.command.as_ref()?.installed_cli())
-        };
+        let installs =
+            |at: usize| self.required_cli(at).is_none().then(|| self.steps[at].step.command.as_ref()?.installed_cli());
         let own = sequence.iter().copied().filter(|at| !self.steps[*at].is_custom);
         let installing: Vec<(usize, String)> = own.filter_map(|at| Some((at, installs(at)??))).collect();
         for (at, release) in installing {
-            let needs = |other: usize| {
-                self.required_cli(other) == Some(release.as_str()) && !self.comes_after(at, other)
-            };
+            let needs =
+                |other: usize| self.required_cli(other) == Some(release.as_str()) && !self.comes_after(at, other);
             let needing: Vec<usize> = sequence.iter().copied().filter(|other| needs(*other)).collect();
             let place_of = |step: usize| sequence.iter().position(|other| *other == step);
             let Some(place) = needing.first().and_then(|first| place_of(*first)) else { continue };
@@ -188,8 +184,7 @@ impl Graph {
         waiting.sort_by_key(|&at| self.steps[at].step.applies != Applies::First);
         let mut order = Vec::with_capacity(waiting.len());
         let mut open: BTreeSet<usize> = waiting.iter().copied().collect();
-        let is_free =
-            |at: usize, open: &BTreeSet<usize>| self.before[at].iter().all(|one| !open.contains(one));
+        let is_free = |at: usize, open: &BTreeSet<usize>| self.before[at].iter().all(|one| !open.contains(one));
         while !waiting.is_empty() {
             let place = waiting.iter().position(|&at| is_free(at, &open)).unwrap_or_default();
             let next = waiting.remove(place);

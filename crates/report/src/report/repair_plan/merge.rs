@@ -56,11 +56,7 @@ pub(super) fn includes_restart(one: &Step, other: &Step) -> bool {
 
 /// The lines of a command, those that renew several workloads once for each of them.
 fn restarted(command: &Command) -> BTreeSet<String> {
-    command
-        .rendered()
-        .iter()
-        .flat_map(|line| of_each_workload(line).unwrap_or_else(|| vec![line.clone()]))
-        .collect()
+    command.rendered().iter().flat_map(|line| of_each_workload(line).unwrap_or_else(|| vec![line.clone()])).collect()
 }
 
 /// A line that renews several workloads, once for each of them: `kubectl rollout restart A B`, or

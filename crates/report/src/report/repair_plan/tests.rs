@@ -8,11 +8,9 @@ use crate::finding::{ChartSetting, ChartSettings, Evidence, ListChange, Remedy, 
 fn finding(check: &'static str, steps: &[(&'static str, &'static str)]) -> Finding {
     let subject = Subject::node(check);
     let evidence = Evidence::other(check, "x");
-    let mut finding =
-        Finding::new(check, Severity::Error, subject, format!("{check} happened")).evidence(evidence);
-    finding.remedy = steps
-        .iter()
-        .fold(Remedy::new(), |remedy, (text, command)| remedy.command(*text, kubectl().words(command)));
+    let mut finding = Finding::new(check, Severity::Error, subject, format!("{check} happened")).evidence(evidence);
+    finding.remedy =
+        steps.iter().fold(Remedy::new(), |remedy, (text, command)| remedy.command(*text, kubectl().words(command)));
     finding
 }
 
@@ -28,23 +26,16 @@ fn texts(findings: &[Finding]) -> Vec<String> {
 
 #[test]
 fn identical_steps_are_merged() {
-    let found = [
-        finding("a", &[("Upgrade", "apply x"), ("Restart a", "rollout a")]),
-        finding("b", &[("Upgrade", "apply x")]),
-    ];
+    let found =
+        [finding("a", &[("Upgrade", "apply x"), ("Restart a", "rollout a")]), finding("b", &[("Upgrade", "apply x")])];
     assert_eq!(texts(&found), ["Upgrade [1,2] kubectl apply x", "Restart a [1] kubectl rollout a"]);
 }
 
 #[test]
 fn equal_words_join_their_commands() {
-    let found = [
-        finding("a", &[("Restart", "rollout a")]),
-        finding("b", &[("Fix", "apply y"), ("Restart", "rollout b")]),
-    ];
-    assert_eq!(
-        texts(&found),
-        ["Fix [2] kubectl apply y", "Restart [1,2] kubectl rollout a; kubectl rollout b"]
-    );
+    let found =
+        [finding("a", &[("Restart", "rollout a")]), finding("b", &[("Fix", "apply y"), ("Restart", "rollout b")])];
+    assert_eq!(texts(&found), ["Fix [2] kubectl apply y", "Restart [1,2] kubectl rollout a; kubectl rollout b"]);
 }
 
 #[test]
@@ -88,10 +79,7 @@ fn the_cli_is_installed_before_it_is_needed() {
     second.remedy = Remedy::new().command("Install", install);
     let texts = texts(&[first, second]);
     let starts: Vec<&str> = texts.iter().map(|text| text.split(" (").next().unwrap_or_default()).collect();
-    assert_eq!(
-        starts,
-        ["Look [1] kubectl get a", "Install [1,2] LINKERD2_VERSION=edge-25.4.4 sh", "Upgrade",]
-    );
+    assert_eq!(starts, ["Look [1] kubectl get a", "Install [1,2] LINKERD2_VERSION=edge-25.4.4 sh", "Upgrade",]);
 }
 
 #[test]
@@ -121,10 +109,7 @@ fn a_merge_never_breaks_the_order() {
     let mut second = finding("b", &[("Upgrade", "apply x")]);
     second.after = vec![first.fingerprint()];
     let steps = texts(&[first, second]);
-    assert_eq!(
-        steps,
-        ["Upgrade [1] kubectl apply x", "Restart [1] kubectl rollout a", "Upgrade [2] kubectl apply x"]
-    );
+    assert_eq!(steps, ["Upgrade [1] kubectl apply x", "Restart [1] kubectl rollout a", "Upgrade [2] kubectl apply x"]);
 }
 
 fn restarting(mut finding: Finding, step: usize, restarts: Restarts) -> Finding {
@@ -137,8 +122,7 @@ fn restart_of_an_earlier_repair_is_not_repeated() {
     let all = "-n shop rollout restart deployment/api deployment/web";
     let first = finding("a", &[("Upgrade", "apply x"), ("Restart all", all)]);
     let first = restarting(first, 1, Restarts::Workloads);
-    let second =
-        finding("b", &[("Restart api", "-n shop rollout restart deployment/api"), ("Look", "get b")]);
+    let second = finding("b", &[("Restart api", "-n shop rollout restart deployment/api"), ("Look", "get b")]);
     let mut second = restarting(second, 0, Restarts::Workloads);
     second.after = vec![first.fingerprint()];
     assert_eq!(
@@ -162,8 +146,7 @@ fn merged_restarts_name_several_workloads() {
 
 #[test]
 fn restarts_wait_for_the_upgrade_that_includes_them() {
-    let first =
-        finding("a", &[("Restart control plane", "rollout restart x"), ("Restart", "rollout restart y")]);
+    let first = finding("a", &[("Restart control plane", "rollout restart x"), ("Restart", "rollout restart y")]);
     let first = restarting(restarting(first, 0, Restarts::ControlPlane), 1, Restarts::Workloads);
     let second = finding("b", &[("Read", "get b"), ("Apply", "apply b"), ("Restart", "rollout restart y")]);
     let second = restarting(restarting(second, 1, Restarts::ControlPlaneByUpgrade), 2, Restarts::Workloads);

@@ -51,9 +51,7 @@ impl Bundle {
         }
         let nothing = || Fetched::Missing { reason: Why::NotOffered };
         with(
-            recorded.unwrap_or_else(|| {
-                if self.manifest.nodes.is_empty() { nothing() } else { Fetched::Complete }
-            }),
+            recorded.unwrap_or_else(|| if self.manifest.nodes.is_empty() { nothing() } else { Fetched::Complete }),
             damage,
         )
     }
@@ -71,7 +69,6 @@ impl Bundle {
         if !is_subdomain(&record.node) {
             return Some(format!("{} is not a valid node name", quoted(&record.node)));
         }
-        (!folders.insert(&record.folder))
-            .then(|| format!("the folder {} is listed twice", quoted(&record.folder)))
+        (!folders.insert(&record.folder)).then(|| format!("the folder {} is listed twice", quoted(&record.folder)))
     }
 }

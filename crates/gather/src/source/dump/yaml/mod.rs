@@ -169,8 +169,7 @@ impl YamlDocument {
         let text = line.text();
         let column = text.iter().take_while(|byte| **byte == b' ').count();
         let idle = matches!(text.get(column), None | Some(b'#'));
-        let dash =
-            text.get(column) == Some(&b'-') && text.get(column + 1).is_none_or(u8::is_ascii_whitespace);
+        let dash = text.get(column) == Some(&b'-') && text.get(column + 1).is_none_or(u8::is_ascii_whitespace);
         match self.place {
             DocumentPosition::Before if is_items(text) => self.place = DocumentPosition::Begun,
             DocumentPosition::Before => self.around.add(line),
@@ -216,9 +215,7 @@ impl YamlDocument {
         self.give(found);
         match piece.parse(self.scalars) {
             Ok(object @ Value::Object(_)) => self.last = Some((piece.first_line, object)),
-            Ok(_) => self
-                .broken
-                .push(Bad { line: piece.first_line, why: "an item that is not an object".to_owned() }),
+            Ok(_) => self.broken.push(Bad { line: piece.first_line, why: "an item that is not an object".to_owned() }),
             Err(bad) => self.broken.push(bad),
         }
     }

@@ -94,7 +94,8 @@ fn documents_follow_one_another() {
 
 #[test]
 fn text_stays_text_in_dumps_and_is_read_as_kubectl_does_in_manifests() {
-    let text = "a: 572e207381\nb: yes\nc: on\nd: 012\ne: 1_000\nf: \"1e3\"\ng: 2026-01-15T12:00:00Z\nh: ~\ni: 0.5\nj: 7\n";
+    let text =
+        "a: 572e207381\nb: yes\nc: on\nd: 012\ne: 1_000\nf: \"1e3\"\ng: 2026-01-15T12:00:00Z\nh: ~\ni: 0.5\nj: 7\n";
     let mut wanted = json!({"a": "572e207381", "b": "yes", "c": "on", "d": "012", "e": "1_000", "f": "1e3",
         "g": "2026-01-15T12:00:00Z", "h": null, "i": 0.5, "j": 7});
     assert_eq!(seen(text).objects[0].1, wanted);

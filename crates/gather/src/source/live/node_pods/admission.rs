@@ -77,10 +77,7 @@ mod tests {
         assert_eq!(judged(json!({ ENFORCE: "privileged" })), Ok(()));
         for level in ["baseline", "restricted", "unheard-of"] {
             let error = judged(json!({ ENFORCE: level })).unwrap_err();
-            assert_eq!(
-                error,
-                PlanError::PodSecurity { namespace: "tools".to_owned(), level: level.to_owned() }
-            );
+            assert_eq!(error, PlanError::PodSecurity { namespace: "tools".to_owned(), level: level.to_owned() });
             assert!(error.to_string().contains(level), "{error}");
         }
     }
@@ -88,12 +85,10 @@ mod tests {
     #[test]
     fn dry_run_distinguishes_rbac_and_policies() {
         let judged = |status, message: &str| by_dry_run("tools", &refusal(status, message));
-        let message = "pods \"x\" is forbidden: violates PodSecurity \"baseline:latest\": host namespaces (hostNetwork=true)";
+        let message =
+            "pods \"x\" is forbidden: violates PodSecurity \"baseline:latest\": host namespaces (hostNetwork=true)";
         let level = "baseline".to_owned();
-        assert_eq!(
-            judged(403, message),
-            Err(PlanError::PodSecurity { namespace: "tools".to_owned(), level })
-        );
+        assert_eq!(judged(403, message), Err(PlanError::PodSecurity { namespace: "tools".to_owned(), level }));
         let message = "pods is forbidden: User \"eve\" cannot create resource \"pods\" in API group \"\" in the namespace \"tools\"";
         assert!(matches!(judged(403, message), Err(PlanError::Denied { verb: "create", .. })));
         let message = "admission webhook \"policy.example\" denied the request: hostPath is not allowed";

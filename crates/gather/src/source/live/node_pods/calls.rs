@@ -59,12 +59,7 @@ impl<'a> Pods<'a> {
 
     /// Deletes a pod immediately, whatever its kubelet's state; the one with this uid, if given. A missing pod is also
     /// a success.
-    pub(super) async fn delete(
-        &self,
-        name: &str,
-        uid: Option<&str>,
-        dry_run: bool,
-    ) -> Result<(), RequestError> {
+    pub(super) async fn delete(&self, name: &str, uid: Option<&str>, dry_run: bool) -> Result<(), RequestError> {
         let mut options = json!({
             "apiVersion": "v1", "kind": "DeleteOptions",
             "gracePeriodSeconds": 0, "propagationPolicy": "Background",
@@ -112,12 +107,7 @@ pub(super) async fn namespace(api: &ApiClient, name: &str) -> Result<Option<Valu
     Ok(list["items"].as_array().and_then(|items| items.first().cloned()))
 }
 
-async fn listed(
-    api: &ApiClient,
-    meter: &Meter,
-    path: &str,
-    selector: &str,
-) -> Result<Vec<Value>, RequestError> {
+async fn listed(api: &ApiClient, meter: &Meter, path: &str, selector: &str) -> Result<Vec<Value>, RequestError> {
     let path = format!("{path}?labelSelector={}", encode(selector));
     let mut list = json_of(api.get(&path, meter, true).await?, meter)?;
     match list["items"].take() {

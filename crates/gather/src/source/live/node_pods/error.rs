@@ -79,12 +79,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    pub(super) fn denied(
-        verb: &'static str,
-        resource: &'static str,
-        namespace: &str,
-        message: &str,
-    ) -> PlanError {
+    pub(super) fn denied(verb: &'static str, resource: &'static str, namespace: &str, message: &str) -> PlanError {
         PlanError::Denied { verb, resource, namespace: namespace.to_owned(), message: message.to_owned() }
     }
 
@@ -96,10 +91,7 @@ impl PlanError {
     pub fn next_step(&self) -> String {
         match self {
             PlanError::Nodes { .. } => {
-                format!(
-                    "grant list on nodes ({} prints the role), or omit --node-pods",
-                    crate::command::own("rbac")
-                )
+                format!("grant list on nodes ({} prints the role), or omit --node-pods", crate::command::own("rbac"))
             }
             PlanError::NoSuchNode { known, .. } => {
                 let shown = known.iter().take(12).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -131,8 +123,7 @@ fn listed(skipped: &[(String, String)]) -> String {
     match skipped {
         [] => ": the cluster has none".to_owned(),
         skipped => {
-            let each: Vec<String> =
-                skipped.iter().take(5).map(|(node, why)| format!("{node}: {why}")).collect();
+            let each: Vec<String> = skipped.iter().take(5).map(|(node, why)| format!("{node}: {why}")).collect();
             format!(" ({})", each.join("; "))
         }
     }

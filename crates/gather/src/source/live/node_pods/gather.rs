@@ -195,8 +195,7 @@ impl NodeReadInputs<'_> {
         loop {
             tries += 1;
             let log = self.pods.log(name).await;
-            let log =
-                log.map_err(|trouble| format!("its log could not be read: {}", calls::words(&trouble)))?;
+            let log = log.map_err(|trouble| format!("its log could not be read: {}", calls::words(&trouble)))?;
             let error = match node_log::read(&log) {
                 Ok(held) if held.node == node => return Ok(held),
                 Ok(held) => return Err(format!("its log contains the snapshot of node {:?}", held.node)),
@@ -220,8 +219,7 @@ impl NodeReadInputs<'_> {
             tokio::time::sleep(pause).await;
             pause = (pause * 3 / 2).min(LONGEST_PAUSE);
             let pod = self.pods.get(name).await;
-            let pod =
-                pod.map_err(|trouble| format!("its pod could not be read: {}", calls::words(&trouble)))?;
+            let pod = pod.map_err(|trouble| format!("its pod could not be read: {}", calls::words(&trouble)))?;
             let state = pod.as_ref().map_or_else(
                 || NodePodState::Failed("its pod was deleted before it was read".to_owned()),
                 state::from_pod,

@@ -13,8 +13,7 @@ pub(super) const RUN_LABEL: &str = "meshdoctor.io/run";
 /// Annotation with the creation time, by the local clock.
 const CREATED_ANNOTATION: &str = "meshdoctor.io/created-at";
 /// Label selector for all pods of meshdoctor.
-pub(super) const OURS: &str =
-    "app.kubernetes.io/managed-by=meshdoctor,app.kubernetes.io/component=node-snapshot";
+pub(super) const OURS: &str = "app.kubernetes.io/managed-by=meshdoctor,app.kubernetes.io/component=node-snapshot";
 /// Mount point of the node's root.
 const HOST: &str = "/host";
 

@@ -185,9 +185,7 @@ impl Live {
         // The earlier list may have covered all namespaces.
         let listed = pods.list(&plan.pattern.selector()).await;
         listed.map_err(|trouble| allowed("list", "pods", &namespace, &trouble))?;
-        pods.delete(&name, None, true)
-            .await
-            .map_err(|trouble| allowed("delete", "pods", &namespace, &trouble))?;
+        pods.delete(&name, None, true).await.map_err(|trouble| allowed("delete", "pods", &namespace, &trouble))?;
         pods.get(&name).await.map_err(|trouble| allowed("get", "pods", &namespace, &trouble))?;
         match pods.log(&name).await {
             Err(trouble) if calls::status(&trouble) != Some(http::StatusCode::NOT_FOUND) => {
@@ -203,8 +201,7 @@ impl Live {
                     return Err(PlanError::Failed { what: calls::words(&trouble) });
                 };
                 let note = admission::by_dry_run(&namespace, refusal)?;
-                plan.notes
-                    .push(format!("a dry run could not determine whether the pods are admitted: {note}"));
+                plan.notes.push(format!("a dry run could not determine whether the pods are admitted: {note}"));
             }
         }
         let now = plan.now();
@@ -215,8 +212,7 @@ impl Live {
 
 /// Clock difference, from the time of a newly created object.
 fn clock_difference(created: &Value) -> SignedDuration {
-    let made =
-        created["metadata"]["creationTimestamp"].as_str().and_then(|time| time.parse::<Timestamp>().ok());
+    let made = created["metadata"]["creationTimestamp"].as_str().and_then(|time| time.parse::<Timestamp>().ok());
     made.map_or(SignedDuration::ZERO, |made| made.duration_since(Timestamp::now()))
 }
 

@@ -123,8 +123,7 @@ mod tests {
         let start = json!({ "terminated": { "exitCode": 128, "reason": "StartError", "message": "exec: \"meshdoctor\": not found" } });
         let said = "StartError, exit status 128: exec: \"meshdoctor\": not found";
         assert_eq!(in_state(start), NodePodState::Ended(Some(said.to_owned())));
-        let evicted =
-            json!({ "status": { "phase": "Failed", "reason": "Evicted", "message": "disk pressure" } });
+        let evicted = json!({ "status": { "phase": "Failed", "reason": "Evicted", "message": "disk pressure" } });
         assert_eq!(from_pod(&evicted), NodePodState::Failed("Evicted: disk pressure".to_owned()));
         let deleted = json!({ "metadata": { "deletionTimestamp": "x" }, "status": { "phase": "Running" } });
         assert!(matches!(from_pod(&deleted), NodePodState::Failed(_)));

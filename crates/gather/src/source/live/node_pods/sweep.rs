@@ -53,8 +53,7 @@ impl ForeignPod {
 
     /// Whether its run has surely ended.
     pub(super) fn is_abandoned(&self, now: Timestamp) -> bool {
-        let age =
-            |since: Option<Timestamp>| since.map_or(i64::MAX, |since| now.duration_since(since).as_secs());
+        let age = |since: Option<Timestamp>| since.map_or(i64::MAX, |since| now.duration_since(since).as_secs());
         let deadline = i64::try_from(DEADLINE_SECONDS).unwrap_or(i64::MAX);
         match self.ended {
             Some(ended) => age(Some(ended)) >= READ_WITHIN,
@@ -64,11 +63,7 @@ impl ForeignPod {
 }
 
 /// Pods of other runs: in all namespaces, or only in this one if listing is limited.
-pub(super) async fn others(
-    api: &ApiClient,
-    pods: &Pods<'_>,
-    run: &str,
-) -> Result<Vec<ForeignPod>, RequestError> {
+pub(super) async fn others(api: &ApiClient, pods: &Pods<'_>, run: &str) -> Result<Vec<ForeignPod>, RequestError> {
     let listed = match calls::everywhere(api, OURS).await {
         Ok(listed) => listed,
         Err(_) => pods.list(OURS).await?,
@@ -103,8 +98,7 @@ pub(super) async fn remove_abandoned(api: &ApiClient, pods: &Pods<'_>, plan: &Pl
     loop {
         let Ok(mut there) = others(api, pods, run).await else { return seen.clone() };
         there.retain(|other| seen.iter().any(|earlier| earlier.uid == other.uid));
-        let (gone, there): (Vec<_>, Vec<_>) =
-            there.into_iter().partition(|other| other.is_abandoned(plan.now()));
+        let (gone, there): (Vec<_>, Vec<_>) = there.into_iter().partition(|other| other.is_abandoned(plan.now()));
         remove(api, &gone).await;
         if !there.iter().any(|other| other.ended.is_some()) || Instant::now() > until {
             return there;

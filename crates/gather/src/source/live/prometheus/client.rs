@@ -52,19 +52,14 @@ impl<'a> PrometheusServer<'a> {
     ///
     /// # Errors
     /// The URL or the certificate authority cannot be used.
-    pub(super) fn connect(
-        url: &str,
-        from: &Prometheus,
-        api: &'a ApiClient,
-    ) -> Result<PrometheusServer<'a>, String> {
+    pub(super) fn connect(url: &str, from: &Prometheus, api: &'a ApiClient) -> Result<PrometheusServer<'a>, String> {
         let cluster = Cluster {
             server: Some(url.to_owned()),
             certificate_authority: from.certificate_authority.as_ref().map(|path| path.display().to_string()),
             ..Cluster::default()
         };
         let user = AuthInfo { token: from.token.clone(), ..AuthInfo::default() };
-        let unusable =
-            |what: &str| format!("Prometheus {url}: {what}; check the URL and the certificate authority");
+        let unusable = |what: &str| format!("Prometheus {url}: {what}; check the URL and the certificate authority");
         let config = kubeconfig::configure(&cluster, user, |name| std::env::var(name).ok());
         let mut config = config.map_err(|error| unusable(&error.to_string()))?;
         config.default_retry = false;
@@ -179,11 +174,9 @@ const TOO_LARGE: &str = "the response is broken or larger than 128 MB; select fe
 
 fn parsed(body: Vec<u8>) -> Result<QueryResult, String> {
     QueryResult::parse(body).map_err(|error| match error {
-        InvalidResponse::Html => {
-            "the response is an HTML page; check the path of the URL, and whether a proxy \
+        InvalidResponse::Html => "the response is an HTML page; check the path of the URL, and whether a proxy \
              requires a login"
-                .to_owned()
-        }
+            .to_owned(),
         InvalidResponse::Other => {
             "the response is not one of the Prometheus HTTP API; check the path of the URL".to_owned()
         }
@@ -203,9 +196,9 @@ fn parsed(body: Vec<u8>) -> Result<QueryResult, String> {
 /// The reason of a failed request, and the next step.
 fn described(error: &RequestError) -> String {
     match error {
-        RequestError::TimedOut { seconds } => format!(
-            "no response within {seconds} s; select fewer pods with -n NAMESPACE, or raise --request-timeout"
-        ),
+        RequestError::TimedOut { seconds } => {
+            format!("no response within {seconds} s; select fewer pods with -n NAMESPACE, or raise --request-timeout")
+        }
         RequestError::Broken(ConnectionError::TooLarge { .. }) => TOO_LARGE.to_owned(),
         RequestError::Broken(ConnectionError::Certificate { .. }) => {
             "the server's certificate is not trusted; name its authority with --prometheus-ca FILE".to_owned()

@@ -144,12 +144,9 @@ impl Live {
     fn prometheus_client(&self, from: &Prometheus, until: Instant) -> Result<PrometheusClient<'_>, String> {
         let server = match &from.address {
             PrometheusAddress::Url(url) => PrometheusServer::connect(url, from, &self.api)?,
-            PrometheusAddress::Pod { namespace, pod, port } => PrometheusServer::Pod {
-                api: &self.api,
-                namespace: namespace.clone(),
-                pod: pod.clone(),
-                port: *port,
-            },
+            PrometheusAddress::Pod { namespace, pod, port } => {
+                PrometheusServer::Pod { api: &self.api, namespace: namespace.clone(), pod: pod.clone(), port: *port }
+            }
         };
         Ok(PrometheusClient::new(server, until))
     }

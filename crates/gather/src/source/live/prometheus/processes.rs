@@ -79,8 +79,7 @@ impl Scraped {
             .map(|process| (process.namespace.as_str(), process.pod.as_str()))
             .collect();
         let missing = pods.proxies(now).filter(|pod| !has.contains(&pod.metadata.key()));
-        scraped.unscraped =
-            missing.map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name)).collect();
+        scraped.unscraped = missing.map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name)).collect();
         scraped
     }
 
@@ -99,8 +98,7 @@ impl Scraped {
     pub(super) fn process(&self, labels: &BTreeMap<String, String>, own: &[String]) -> Option<&Process> {
         let of = Knowledge::embedded().proxy_metrics().scraped();
         // The server renames a label of the process if the scrape adds one of the same name.
-        let may_be_own =
-            |name: &String| own.contains(name) && !labels.contains_key(&format!("{EXPORTED}{name}"));
+        let may_be_own = |name: &String| own.contains(name) && !labels.contains_key(&format!("{EXPORTED}{name}"));
         let without = |is_dropped: &dyn Fn(&String) -> bool| {
             let mut labels = labels.clone();
             labels.retain(|name, _| !is_dropped(name));
@@ -172,9 +170,7 @@ impl<'a> Pods<'a> {
         let in_scope = running.filter(|pod| {
             let namespace = pod.metadata.namespace.as_str();
             let is_all = wanted.namespaces.is_empty();
-            is_all
-                || namespace == wanted.control_plane
-                || wanted.namespaces.iter().any(|one| one == namespace)
+            is_all || namespace == wanted.control_plane || wanted.namespaces.iter().any(|one| one == namespace)
         });
         let mut pods = Pods { wanted, by_name: HashMap::new(), by_address: HashMap::new() };
         for pod in in_scope {
@@ -293,17 +289,8 @@ mod tests {
     #[test]
     fn jobs_of_viz_and_of_monitors_name_processes() {
         let viz = [
-            series(&[
-                ("job", "linkerd-proxy"),
-                ("namespace", "shop"),
-                ("pod", "web-1"),
-                ("instance", "10.0.0.1:4191"),
-            ]),
-            series(&[
-                ("job", "linkerd-controller"),
-                ("component", "destination"),
-                ("instance", "10.0.0.3:9996"),
-            ]),
+            series(&[("job", "linkerd-proxy"), ("namespace", "shop"), ("pod", "web-1"), ("instance", "10.0.0.1:4191")]),
+            series(&[("job", "linkerd-controller"), ("component", "destination"), ("instance", "10.0.0.3:9996")]),
             series(&[("job", "linkerd-controller"), ("component", "other"), ("instance", "10.9.9.9:9996")]),
         ];
         let scraped = found(&viz);
@@ -321,8 +308,7 @@ mod tests {
 
     #[test]
     fn label_of_a_process_may_have_the_name_of_a_scrape_label() {
-        let instance =
-            [("job", "linkerd-controller"), ("component", "destination"), ("instance", "10.0.0.3:9996")];
+        let instance = [("job", "linkerd-controller"), ("component", "destination"), ("instance", "10.0.0.3:9996")];
         let scraped = found(&[series(&instance)]);
         let own = series(&[&instance[..], &[("namespace", "shop")]].concat());
         assert!(scraped.process(&own.labels, &[]).is_none());
@@ -364,9 +350,7 @@ mod tests {
     #[test]
     fn one_scrape_of_a_process_is_used() {
         let of = |more: &[(&str, &str)]| {
-            series(
-                &[&[("namespace", "shop"), ("pod", "web-1"), ("instance", "10.0.0.1:4191")], more].concat(),
-            )
+            series(&[&[("namespace", "shop"), ("pod", "web-1"), ("instance", "10.0.0.1:4191")], more].concat())
         };
         let (one, two) = (of(&[("job", "a")]), of(&[("job", "b")]));
         let scraped = found(&[two.clone(), one.clone()]);

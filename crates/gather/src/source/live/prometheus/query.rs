@@ -60,8 +60,7 @@ impl Selector {
 
     /// The families of a group.
     pub(super) fn group(&self, group: &MetricGroup<'_>, names: &ProxyMetricNames) -> String {
-        let only: String =
-            group.only.iter().map(|(name, value)| format!(",{}", matcher(name, value))).collect();
+        let only: String = group.only.iter().map(|(name, value)| format!(",{}", matcher(name, value))).collect();
         let among = group.among.iter().map(|(name, values)| format!(",{name}=~\"{}\"", any_of(values)));
         let except = group.except.iter().map(|(name, values)| format!(",{name}!~\"{}\"", any_of(values)));
         let only: String = std::iter::once(only).chain(among).chain(except).collect();
@@ -98,8 +97,7 @@ fn matcher(name: &str, value: &str) -> String {
 /// An expression that matches these values, and bounds of buckets with a decimal point.
 fn any_of(values: &[String]) -> String {
     let quoted = |value: &String| {
-        let plain =
-            value.chars().flat_map(|c| if c.is_ascii_alphanumeric() { vec![c] } else { vec!['[', c, ']'] });
+        let plain = value.chars().flat_map(|c| if c.is_ascii_alphanumeric() { vec![c] } else { vec!['[', c, ']'] });
         let plain: String = plain.collect();
         match value.bytes().all(|byte| byte.is_ascii_digit()) {
             true => format!("{plain}|{plain}[.]0"),
@@ -170,10 +168,7 @@ mod tests {
         let starts = selector.starts(names);
         assert!(starts.starts_with("count by (__name__,namespace,"), "{starts}");
         let matchers = ",cluster=\"a\\\"b\\\\\",namespace=~\"shop|linkerd|\"})";
-        assert!(
-            starts.ends_with(&format!("{{__name__=~\"process_start_time_seconds\"{matchers}")),
-            "{starts}"
-        );
+        assert!(starts.ends_with(&format!("{{__name__=~\"process_start_time_seconds\"{matchers}")), "{starts}");
         let groups = names.groups();
         let of = |name: &str| groups.iter().find(|group| group.names.contains(&name)).expect("a group");
         let buckets = selector.group(of("pods_informer_lag_seconds_bucket"), names);
@@ -186,14 +181,10 @@ mod tests {
     fn label_of_the_process_wins_over_that_of_the_scrape() {
         let names = Knowledge::embedded().proxy_metrics();
         let groups = names.groups();
-        let group =
-            groups.iter().find(|group| group.labels.iter().any(|label| label == "fqn")).expect("a group");
+        let group = groups.iter().find(|group| group.labels.iter().any(|label| label == "fqn")).expect("a group");
         let labels = [("service", "linkerd-dst"), ("exported_service", "web.shop"), ("job", "x")];
         let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let series = QuerySeries { labels: labels.into(), samples: Vec::new() };
-        assert_eq!(
-            own_labels(group, &series),
-            BTreeMap::from([("service".to_owned(), "web.shop".to_owned())])
-        );
+        assert_eq!(own_labels(group, &series), BTreeMap::from([("service".to_owned(), "web.shop".to_owned())]));
     }
 }

@@ -102,9 +102,8 @@ impl QuerySeries {
     }
 
     fn parse(json: &str) -> Result<QuerySeries, InvalidResponse> {
-        let RawResponse { metric, value, values } = serde_json::from_str(json).map_err(|error| {
-            if is(&error, TOO_WIDE) { InvalidResponse::TooWide } else { InvalidResponse::Other }
-        })?;
+        let RawResponse { metric, value, values } = serde_json::from_str(json)
+            .map_err(|error| if is(&error, TOO_WIDE) { InvalidResponse::TooWide } else { InvalidResponse::Other })?;
         let samples = value.into_iter().chain(values);
         let samples = samples.map(|(time, value)| Some(Sample { time, value: value.parse().ok()? }));
         let samples = samples.collect::<Option<_>>().ok_or(InvalidResponse::Other)?;
@@ -178,11 +177,8 @@ impl<'de> Visitor<'de> for Each<'_> {
         let mut count = 0;
         while let Some(one) = list.next_element::<&RawValue>()? {
             count += 1;
-            let series = if count > MOST_SERIES {
-                Err(InvalidResponse::TooMany)
-            } else {
-                QuerySeries::parse(one.get())
-            };
+            let series =
+                if count > MOST_SERIES { Err(InvalidResponse::TooMany) } else { QuerySeries::parse(one.get()) };
             match series {
                 Ok(series) => (self.take)(series),
                 Err(invalid) => {
@@ -241,8 +237,7 @@ pub(super) fn keeps_every_series(body: &[u8], jobs: &BTreeSet<String>) -> bool {
         .and_then(|config| yaml::parse::<Value>(&config.yaml).ok());
     let Some(config) = config else { return false };
     let Some(all) = config["scrape_configs"].as_array() else { return false };
-    let drops =
-        |config: &Value| config["metric_relabel_configs"].as_array().is_some_and(|all| !all.is_empty());
+    let drops = |config: &Value| config["metric_relabel_configs"].as_array().is_some_and(|all| !all.is_empty());
     let keeps = |job: &String| {
         let mut of_job = all.iter().filter(|config| config["job_name"].as_str() == Some(job)).peekable();
         of_job.peek().is_some() && of_job.all(|config| !drops(config))
@@ -287,8 +282,7 @@ mod tests {
         assert_eq!(one.label("job"), "linkerd-proxy");
         assert_eq!(one.samples[0], Sample { time: 1_768_478_280.0, value: 1.0 });
         assert!(one.samples[1].value.is_nan() && two.samples[0].value.is_infinite());
-        let vector =
-            r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"2"]}]}}"#;
+        let vector = r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"2"]}]}}"#;
         let vector = QueryResult::parse(vector.into()).expect("a result");
         assert_eq!(read(&vector)[0].samples.len(), 1);
     }
@@ -304,10 +298,7 @@ mod tests {
             ("[]", InvalidResponse::Other),
             (&MATRIX[..200], InvalidResponse::Other),
             (r#"{"status":"success"}"#, InvalidResponse::Other),
-            (
-                r#"{"status":"success","data":{"resultType":"scalar","result":[1,"2"]}}"#,
-                InvalidResponse::Other,
-            ),
+            (r#"{"status":"success","data":{"resultType":"scalar","result":[1,"2"]}}"#, InvalidResponse::Other),
             (
                 r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"x"]}]}}"#,
                 InvalidResponse::Other,
@@ -320,8 +311,7 @@ mod tests {
     #[test]
     fn series_and_their_labels_have_limits() {
         let body = |series: &str| {
-            format!(r#"{{"status":"success","data":{{"resultType":"vector","result":[{series}]}}}}"#)
-                .into_bytes()
+            format!(r#"{{"status":"success","data":{{"resultType":"vector","result":[{series}]}}}}"#).into_bytes()
         };
         let labels = |count: usize, value: &str| {
             let all: Vec<String> = (0..count).map(|at| format!("\"l{at}\":\"{value}\"")).collect();
@@ -340,19 +330,15 @@ mod tests {
 
     #[test]
     fn dropped_series_are_known_from_the_configuration() {
-        let config =
-            |yaml: &str| serde_json::json!({"status": "success", "data": {"yaml": yaml}}).to_string();
-        let keeps =
-            |body: &str, job: &str| keeps_every_series(body.as_bytes(), &BTreeSet::from([job.to_owned()]));
+        let config = |yaml: &str| serde_json::json!({"status": "success", "data": {"yaml": yaml}}).to_string();
+        let keeps = |body: &str, job: &str| keeps_every_series(body.as_bytes(), &BTreeSet::from([job.to_owned()]));
         let plain = config("scrape_configs:\n- job_name: linkerd-proxy\n- job_name: other\n");
         assert!(keeps(&plain, "linkerd-proxy") && keeps(&plain, "renamed"));
         let drops = "scrape_configs:\n- job_name: linkerd-proxy\n- job_name: other\n  \
                      metric_relabel_configs:\n  - {action: drop}\n";
         assert!(keeps(&config(drops), "linkerd-proxy"));
         assert!(!keeps(&config(drops), "other") && !keeps(&config(drops), "renamed"));
-        for unknown in
-            ["", "<html>", r#"{"status":"error","error":"x"}"#, &config("{"), &config("global: {}")]
-        {
+        for unknown in ["", "<html>", r#"{"status":"error","error":"x"}"#, &config("{"), &config("global: {}")] {
             assert!(!keeps(unknown, "linkerd-proxy"), "{unknown}");
         }
     }

@@ -98,9 +98,7 @@ impl Json {
         match self.at {
             Cursor::End if self.seen_items => Ok(()),
             Cursor::End => Err(NotAList::NoItems),
-            Cursor::Start | Cursor::Key | Cursor::Value(_) | Cursor::Item => {
-                Err(NotAList::Truncated(self.place()))
-            }
+            Cursor::Start | Cursor::Key | Cursor::Value(_) | Cursor::Item => Err(NotAList::Truncated(self.place())),
         }
     }
 
@@ -169,8 +167,8 @@ impl Json {
                 let Some(range) = self.value(byte)? else { return Ok(false) };
                 match field {
                     ListField::Metadata => {
-                        let head = serde_json::from_str::<Option<Head>>(&self.buffer[range])
-                            .map_err(|_| self.broken())?;
+                        let head =
+                            serde_json::from_str::<Option<Head>>(&self.buffer[range]).map_err(|_| self.broken())?;
                         let mut head = head.unwrap_or_default();
                         head.next = head.next.filter(|token| !token.is_empty());
                         sink.head(head);

@@ -51,9 +51,7 @@ impl Messages {
         match self.at {
             Cursor::Envelope if !self.buffer.is_empty() => Err(NotAList::Truncated(self.end())),
             Cursor::Envelope if self.seen_list => Ok(()),
-            Cursor::Envelope if !self.named && self.end() > MAGIC.len() as u64 => {
-                Err(NotAList::OtherList(self.kind))
-            }
+            Cursor::Envelope if !self.named && self.end() > MAGIC.len() as u64 => Err(NotAList::OtherList(self.kind)),
             Cursor::Start | Cursor::Envelope | Cursor::List(_) => Err(NotAList::Truncated(self.end())),
         }
     }

@@ -165,9 +165,6 @@ fn invalid_utf8_affects_only_its_object() {
         assert_eq!(outcome, Ok(()));
         let read = |item: &Vec<u8>| serde_json::from_slice::<serde_json::Value>(item).ok();
         let read: Vec<_> = kept.items.iter().map(read).collect();
-        assert_eq!(
-            read,
-            [Some(serde_json::json!({"a": "\u{e9}"})), None, None, Some(serde_json::json!({"d": 1}))]
-        );
+        assert_eq!(read, [Some(serde_json::json!({"a": "\u{e9}"})), None, None, Some(serde_json::json!({"d": 1}))]);
     }
 }

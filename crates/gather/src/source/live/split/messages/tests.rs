@@ -132,8 +132,7 @@ fn rejected_item_ends_the_list() {
 #[test]
 fn endless_value_is_rejected_early() {
     let huge =
-        [b"k8s\0".as_slice(), &bytes(1, &bytes(2, b"PodList")), &[2 << 3 | 2, 0xff, 0xff, 0xff, 0xff, 0x0f]]
-            .concat();
+        [b"k8s\0".as_slice(), &bytes(1, &bytes(2, b"PodList")), &[2 << 3 | 2, 0xff, 0xff, 0xff, 0xff, 0x0f]].concat();
     let item = [huge.as_slice(), &[2 << 3 | 2, 0xff, 0xff, 0xff, 0x7f]].concat();
     assert_eq!(split(&item, 100).1, Err(NotAList::TooLarge));
 }
