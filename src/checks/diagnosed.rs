@@ -112,7 +112,7 @@ fn requests_growth(ctx: &Context<'_>) -> Result<bool, Missing> {
     Ok(has_sample || ctx.settings.before.is_some())
 }
 
-/// Notes series beyond the limit, families that a part of a text lacks, and those that a Prometheus server does not store.
+/// Notes series beyond the limit, families that a part of a text lacks, and those that Prometheus does not store.
 pub(super) fn incomplete(
     ctx: &Context<'_>,
     all: &[(&Pod, &ProxyMetrics)],

@@ -221,7 +221,7 @@ fn a_rehearsal_takes_nothing_away_of_what_is_wrong_today() {
 fn a_target_that_is_none_is_refused_with_what_would_be_one() {
     for (words, said) in [
         (&["--to", "2.99"][..], "the changes of 2.99 are not known"),
-        (&["--to", "stable-2.99.1"], "the changes of stable-2.99.1 are not known"),
+        (&["--to", "stable-2.99.1"], "stable-2.99.1 does not exist"),
         (&["--to", "latest"], "\"latest\" is not a release of Linkerd"),
         (&["--to", "2.2"], "the changes of 2.2 are not known"),
         (&["--to-kubernetes", "1.35"], "--to"),

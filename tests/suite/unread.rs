@@ -92,7 +92,7 @@ fn broken_policies_in_a_complete_dump_are_named() {
     let judged = report(&evidence, &whole);
     assert_eq!(unread_kinds(&judged), expected, "a complete dump shows that no GatewayClasses exist");
     let table = render::table::report(&judged, Look::plain(100));
-    assert!(table.contains("not covered by any check: ") && table.contains("2 Gateways"), "{table}");
+    assert!(table.contains("read by no check: ") && table.contains("2 Gateways"), "{table}");
     let full = render::table::report(&judged, Look { coverage: true, ..Look::plain(100) });
     assert!(full.contains("gateways.gateway.networking.k8s.io (2 objects)"), "{full}");
 

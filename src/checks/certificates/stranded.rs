@@ -18,7 +18,7 @@ const FIRST: &str = "data-plane-anchors-disjoint";
 /// The remedy of a finding that can wait, which would restart the control plane: its steps follow that repair. `None`
 /// if no proxy would be cut off. The steps of an info are printed only on request.
 pub(in crate::checks) fn later(ctx: &Context<'_>, check: &'static str, severity: Severity) -> Option<Remedy> {
-    let act = format!("After the steps of {FIRST}, run this command: it prints the steps for this finding");
+    let act = format!("After the steps of {FIRST}, check again: this prints the steps for this finding");
     let print = meshdoctor().words("check --only").arg(format!("{FIRST},{check}"));
     let print = if severity == Severity::Info { print.words("-v") } else { print };
     strands_proxies(ctx).then(|| Remedy::new().run(StepKind::Note, act, print))

@@ -188,7 +188,7 @@ fn ties(chart: &str) -> Vec<Tie> {
 
 /// What an API server says of a webhook that does not answer.
 const TIMEOUTS: [&str; 4] = ["context deadline exceeded", "i/o timeout", "connection timed out", "no route to host"];
-/// The webhooks of the control plane, by the beginning of their names: the Deployment and the container that serve them.
+/// The webhooks of the control plane, by the beginning of their names, with the Deployment and container of each.
 const SERVERS: [(&str, &str, &str); 3] = [
     ("linkerd-policy-validator", "linkerd-destination", "policy"),
     ("linkerd-sp-validator", "linkerd-destination", "sp-validator"),

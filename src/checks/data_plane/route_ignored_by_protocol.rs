@@ -135,8 +135,8 @@ fn finding(
              meshed clients fail"
         ),
         Harm::FailsGrpc => format!(
-            "appProtocol {said} of port {number} makes clients' proxies speak only HTTP/1: gRPC calls of meshed clients \
-             fail, and its {} are ignored",
+            "appProtocol {said} of port {number} makes clients' proxies speak only HTTP/1: gRPC calls of meshed \
+             clients fail, and its {} are ignored",
             kinds.join(" and ")
         ),
         Harm::Ignored => format!(

@@ -15,8 +15,8 @@ const JOB: &str = "namespace-metadata";
 const TOLERATIONS: &str = "namespaceMetadata.tolerations";
 
 /// Components of an extension in a namespace without its label, and no namespace with the label has any. Reads
-/// `namespaces` and `deployments.apps`, and `pods` for the cause. Without Deployments, `links` show where multicluster is
-/// used.
+/// `namespaces` and `deployments.apps`, and `pods` for the cause. Without Deployments, `links` show where multicluster
+/// is used.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, links: &[Link]) -> Judgement {
     let deployments = ctx.partial_list::<Deployment>()?;
     let home = extension_namespace(ctx, extension)?;

@@ -21,8 +21,8 @@ const EGRESS_NETWORK: &str = "EgressNetwork";
 /// The default of the namespace whose EgressNetworks apply to all clients.
 const GLOBAL: &str = "linkerd-egress";
 
-/// The namespace of an EgressNetwork. For one of the global namespace, the policy controller states the namespace of the
-/// client.
+/// The namespace of an EgressNetwork. For one of the global namespace, the policy controller states the namespace of
+/// the client.
 fn network_namespace<'s, 'a: 's>(ctx: &Context<'a>, kind: &str, written: &'s str, name: &str) -> &'s str {
     if kind != EGRESS_NETWORK {
         return written;

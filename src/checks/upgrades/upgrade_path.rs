@@ -121,8 +121,8 @@ fn too_old(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
 /// Before 2.12 there was one chart. The CLI replaces it like any other release, except for TrafficSplits.
 fn one_chart(ctx: &Context<'_>, way: &Upgrade<'_>) -> Option<Finding> {
     if managed_by(ctx).is_by_cli() && owned(ctx).is_empty() {
-        let mut definitions = ctx.optional_list::<CustomResourceDefinition>().iter();
-        let splits = definitions.find(|one| one.metadata.name == TRAFFIC_SPLITS)?;
+        let definitions = ctx.or_note(ctx.partial_list::<CustomResourceDefinition>()).unwrap_or_default();
+        let splits = definitions.iter().find(|one| one.metadata.name == TRAFFIC_SPLITS)?;
         let message = "Since 2.12 TrafficSplits belong to the SMI extension: without it, they have no effect after the \
                        upgrade. Without TrafficSplits nothing changes";
         let evidence = Evidence::other("CRD", splits.metadata.name.as_str());

@@ -113,14 +113,21 @@ pub(in crate::cli) fn shortened(command: Command) -> Command {
 /// The flags of evidence and connection that `-h` shows for commands about workloads.
 const WITH_WORKLOADS: [&str; 4] = ["bundle", "nodes", "context", "proxies"];
 
+/// Headings with flags that few runs of these commands need; the last ones for `ticket`.
+const RARE: [&str; 4] = ["Evidence", "Connection", "Checks", "Upgrade"];
+
 /// A command other than `check`, whose short help leaves out the rarer flags of evidence and connection.
 pub(in crate::cli) fn of_workloads(command: Command) -> Command {
+    // A ticket takes all checks.
+    let rare = if command.get_name() == "ticket" { &RARE[..] } else { &RARE[..2] };
     let command = command.mut_args(|arg| {
-        let is_shared = arg.get_help_heading().is_some_and(|of| ["Evidence", "Connection"].contains(&of));
+        let is_shared = arg.get_help_heading().is_some_and(|of| rare.contains(&of));
         let is_rare = is_shared && !WITH_WORKLOADS.contains(&arg.get_id().as_str());
         if is_rare { arg.hide_short_help(true) } else { arg }
     });
-    command.after_help("All flags: --help").after_long_help(" ")
+    let examples = command.get_after_help().map(ToString::to_string);
+    let short = examples.as_ref().map_or_else(String::new, |examples| format!("{examples}\n"));
+    command.after_help(format!("{short}All flags: --help")).after_long_help(examples.unwrap_or_else(|| " ".to_owned()))
 }
 
 /// The text for `ticket`.

@@ -9,7 +9,7 @@ use super::text::{pad, width, wrap, wrap_from};
 use super::{json, subject};
 use crate::card::{CaseKind, Front, Requirement, SECTIONS, Shown};
 use crate::checks::Check;
-use crate::command::{Called, Command, meshdoctor};
+use crate::command::{Called, Command, meshdoctor, own};
 use crate::finding::Severity;
 use crate::item::Item;
 use crate::page;
@@ -195,7 +195,7 @@ fn verifying(check: &str, expect: &str) -> Vec<String> {
     };
     let others = lines.take_while(|line| line.starts_with("            "));
     let general = |line: &str| {
-        let is_own = line.starts_with("meshdoctor check ");
+        let is_own = line.starts_with(&own("check "));
         let mut words = line.split(' ');
         let mut kept: Vec<&str> = Vec::new();
         while let Some(word) = words.next() {

@@ -142,8 +142,8 @@ pub(super) fn rows(report: &Report, rehearsal: &Rehearsal, is_plan: bool) -> Vec
         rows.extend(pulled(plan));
         rows.extend(rollback_until(plan).map(|phase| {
             format!(
-                "rollback: to the previous release, only before phase {phase}; CRDs cannot be rolled back, and \
-                 settings that only the newer release knows lose their effect"
+                "rollback: to the previous release until phase {phase} begins, without the CRDs; settings that only \
+                 the newer release knows lose their effect"
             )
         }));
     }

@@ -390,7 +390,7 @@ fn result(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> String {
     };
     let (head, rest) = match answer.decision(asked) {
         Decision::Go if rotation.phase == Phase::None && asked.is_none() => {
-            ("No rotation is in progress; one may begin", String::new())
+            ("No rotation is in progress; one may begin", ". -v prints its steps".to_owned())
         }
         Decision::Go => ("May be done now", format!(": {what}")),
         Decision::Done if rotation.phase == Phase::None => {
@@ -400,7 +400,7 @@ fn result(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> String {
         Decision::NoGo if asked.is_none() && rotation.next().is_none() => ("Do not rotate yet", first),
         Decision::NoGo => ("Not yet", format!(": {what}{first}")),
         Decision::Unknown if rotation.phase == Phase::None && asked.is_none() => {
-            ("No rotation is in progress", "; whether one may begin is unknown".to_owned())
+            ("No rotation is in progress", "; whether one may begin is unknown, as the conditions above say".to_owned())
         }
         Decision::Unknown => ("Not yet", format!(": {what}. Whether this is safe is unknown")),
     };

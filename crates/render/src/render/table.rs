@@ -246,7 +246,8 @@ fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
         let fix = Command::from(meshdoctor().words("fix").option("--manifests", Arg::path(path)));
         format!("{fix} shows the edits as a diff")
     });
-    let entries = command.iter().cloned().chain(flags.map(str::to_owned)).chain(infos).chain(accept).chain(fail).chain(edits);
+    let entries = command.iter().cloned().chain(flags.map(str::to_owned));
+    let entries = entries.chain([infos, accept, fail, edits].into_iter().flatten());
     let mut lines: Vec<String> = Vec::new();
     for entry in entries {
         match lines.last_mut() {

@@ -287,7 +287,7 @@ fn only_again(report: &Report, ways: &BTreeSet<EvidenceSource>) -> Option<String
 
 /// Objects that no check reads, on one line.
 fn unread(unread: &[Unread], look: Look) -> Option<String> {
-    const WORDS: &str = "not covered by any check: ";
+    const WORDS: &str = "read by no check: ";
     let held = coverage::unread_kinds(unread);
     let room = look.prose() - INDENT - WORDS.len();
     (!held.is_empty()).then(|| format!("{WORDS}{}", some_fitting(&held, room)))

@@ -10,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum ConnectError {
     /// Neither a kubeconfig nor a pod's service account.
-    #[error("no kubeconfig found at {}, and this is not a pod", list(looked))]
+    #[error("no kubeconfig at {}, and meshdoctor does not run in a pod", list(looked))]
     NoKubeconfig {
         /// Paths that were searched.
         looked: Vec<String>,
