@@ -115,7 +115,7 @@ fn symptom_is_repaired_by_the_steps_of_its_cause() {
     let Some(page) = recorded("anchor-expired", &[]) else { return };
     let (_, symptom) = page.split_once("<h4>issuer-not-trusted</h4>").unwrap();
     let (symptom, _) = symptom.split_once("</details>").unwrap();
-    assert!(symptom.contains("trust-anchor-expired</a>, steps 1 to 5</dd>"), "{symptom}");
+    assert!(symptom.contains("trust-anchor-expired</a>, steps 1 to 6</dd>"), "{symptom}");
     assert!(!symptom.contains("<ol>"), "{symptom}");
     assert!(!page.contains("<h3>issuer-not-trusted</h3>"), "a symptom is no card");
     let (_, plan) = page.split_once("id=\"repair-plan\"").unwrap();

@@ -56,28 +56,95 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let slices = ctx.or_note(ctx.complete_list::<EndpointSlice>());
     let among = Services { services, slices, pods: ctx.optional_list::<Pod>() };
     let mut findings = own_services::findings(ctx, viz, deployments, services);
-    for setting in &SETTINGS {
-        let Some((deployment, written)) = written(deployments, viz, setting) else { continue };
-        if !setting.is_url && written.contains("://") {
-            findings.push(with_scheme(ctx, setting, deployment, written));
-            continue;
-        }
-        let Some(address) = address(written) else { continue };
-        if (address.namespace, address.name) == (viz, "prometheus") {
-            continue;
-        }
-        let finding = match address.lookup(among, ctx.optional_workloads()) {
-            Lookup::Outside | Lookup::Found(..) => continue,
-            Lookup::NoEndpoint(_, NoEndpoint::NotReady(pod, _)) if ctx.is_starting(pod) => continue,
-            // Reported with the annotation that linkerd viz check reads.
-            Lookup::NoService if setting.is_url && external(namespace).is_some() => continue,
-            Lookup::NoService => no_service(ctx, setting, address),
-            Lookup::NoPort(service) => no_port(ctx, setting, address, service),
-            Lookup::NoEndpoint(service, cause) => no_endpoint(ctx, setting, service, &cause),
-        };
-        findings.push(finding.evidence(argument(deployment, setting, written)));
+    let faults: Vec<AddressFault<'_>> = SETTINGS
+        .iter()
+        .filter_map(|setting| {
+            let (deployment, written) = written(deployments, viz, setting)?;
+            let state = state(ctx, namespace, setting, written, among)?;
+            Some(AddressFault { setting, deployment, written, state })
+        })
+        .collect();
+    for (at, fault) in faults.iter().enumerate() {
+        // A step for one value must not set another back.
+        let others = faults
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != at)
+            .filter_map(|(_, other)| other.correction().filter(|_| !(fault.is_open() && other.is_open())));
+        findings.push(fault.finding(ctx, &others.collect::<Vec<_>>()));
     }
     Ok(findings.into())
+}
+
+/// What is wrong with an address.
+enum AddressState<'a> {
+    /// It has a scheme, which the dashboard does not expect.
+    Scheme,
+    NoService(ServiceAddress<'a>),
+    NoPort(ServiceAddress<'a>, &'a Service),
+    NoEndpoint(&'a Service, NoEndpoint<'a>),
+}
+
+/// A setting with a wrong address.
+struct AddressFault<'a> {
+    setting: &'static AddressArgument,
+    deployment: &'a Workload,
+    written: &'a str,
+    state: AddressState<'a>,
+}
+
+/// What is wrong with the address of a setting; `None` if nothing is.
+fn state<'a>(
+    ctx: &Context<'a>,
+    viz: &Namespace,
+    setting: &AddressArgument,
+    written: &'a str,
+    among: Services<'a>,
+) -> Option<AddressState<'a>> {
+    if !setting.is_url && written.contains("://") {
+        return Some(AddressState::Scheme);
+    }
+    let address = address(written)?;
+    if (address.namespace, address.name) == (viz.metadata.name.as_str(), "prometheus") {
+        return None;
+    }
+    match address.lookup(among, ctx.optional_workloads()) {
+        Lookup::Outside | Lookup::Found(..) => None,
+        Lookup::NoEndpoint(_, NoEndpoint::NotReady(pod, _)) if ctx.is_starting(pod) => None,
+        // Reported with the annotation that linkerd viz check reads.
+        Lookup::NoService if setting.is_url && external(viz).is_some() => None,
+        Lookup::NoService => Some(AddressState::NoService(address)),
+        Lookup::NoPort(service) => Some(AddressState::NoPort(address, service)),
+        Lookup::NoEndpoint(service, cause) => Some(AddressState::NoEndpoint(service, cause)),
+    }
+}
+
+impl AddressFault<'_> {
+    /// Whether the reader chooses the right address.
+    fn is_open(&self) -> bool {
+        matches!(self.state, AddressState::NoService(_) | AddressState::NoPort(..))
+    }
+
+    /// The argument of `--set` that corrects it; `None` if the address is right.
+    fn correction(&self) -> Option<Arg> {
+        match &self.state {
+            AddressState::Scheme => Some(helm_set(self.setting.value, host(self.written)).into()),
+            AddressState::NoEndpoint(..) => None,
+            AddressState::NoService(_) | AddressState::NoPort(..) => Some(chosen(self.setting)),
+        }
+    }
+
+    /// `others`: the corrections of other settings.
+    fn finding(&self, ctx: &Context<'_>, others: &[Arg]) -> Finding {
+        let AddressFault { setting, deployment, written, state } = self;
+        let finding = match state {
+            AddressState::Scheme => return with_scheme(ctx, setting, (deployment, written), others),
+            AddressState::NoService(address) => no_service(ctx, setting, *address, others),
+            AddressState::NoPort(address, service) => no_port(ctx, setting, (*address, service), others),
+            AddressState::NoEndpoint(service, cause) => no_endpoint(ctx, setting, service, cause),
+        };
+        finding.evidence(argument(deployment, setting, written))
+    }
 }
 
 /// The Deployment of metrics-api and the address of the Prometheus that it queries, if that is not the one of viz.
@@ -116,10 +183,20 @@ fn argument(deployment: &Workload, setting: &AddressArgument, written: &str) -> 
     Evidence::field(format!("Deployment {namespace}/{name}"), path, written)
 }
 
-fn with_scheme(ctx: &Context<'_>, setting: &AddressArgument, deployment: &Workload, written: &str) -> Finding {
+/// An address without its scheme.
+fn host(written: &str) -> &str {
+    written.split_once("://").map_or(written, |(_, rest)| rest)
+}
+
+fn with_scheme(
+    ctx: &Context<'_>,
+    setting: &AddressArgument,
+    (deployment, written): (&Workload, &str),
+    others: &[Arg],
+) -> Finding {
     let (namespace, name) = deployment.metadata.key();
     let AddressArgument { value, effect, .. } = setting;
-    let host = written.split_once("://").map_or(written, |(_, rest)| rest);
+    let host = host(written);
     let message = format!("{value} contains a scheme, but the dashboard expects a host and a port: {effect}");
     ctx.finding(Subject::object(Kind::Deployment, namespace, name), message)
         .parameter(format!("{value} scheme"))
@@ -129,30 +206,39 @@ fn with_scheme(ctx: &Context<'_>, setting: &AddressArgument, deployment: &Worklo
             Remedy::new(),
             Extension::Viz,
             &format!(" with {value}={host}"),
-            &[helm_set(value, host).into()],
+            &[&[helm_set(value, host).into()], others].concat(),
         ))
 }
 
-/// The remedy that sets the value to an address which the reader chooses.
-fn with_address(ctx: &Context<'_>, setting: &AddressArgument, of: &str) -> Remedy {
-    let form = if setting.is_url { "a URL" } else { "HOST:PORT" };
-    let why = format!(" with {} set to ADDRESS, {of} as {form}", setting.value);
-    let set = Arg::from(format!("{}=", setting.value)).then(Arg::placeholder("ADDRESS"));
-    reinstall_with(ctx, Remedy::new(), Extension::Viz, &why, &[set])
+/// The argument of `--set` for an address which the reader chooses.
+fn chosen(setting: &AddressArgument) -> Arg {
+    Arg::from(format!("{}=", setting.value)).then(Arg::placeholder("ADDRESS"))
 }
 
-fn no_service(ctx: &Context<'_>, setting: &AddressArgument, address: ServiceAddress<'_>) -> Finding {
+/// The remedy that sets the value to an address which the reader chooses.
+fn with_address(ctx: &Context<'_>, setting: &AddressArgument, of: &str, others: &[Arg]) -> Remedy {
+    let form = if setting.is_url { "a URL" } else { "HOST:PORT" };
+    let why = format!(" with {} set to ADDRESS, {of} as {form}", setting.value);
+    reinstall_with(ctx, Remedy::new(), Extension::Viz, &why, &[&[chosen(setting)], others].concat())
+}
+
+fn no_service(ctx: &Context<'_>, setting: &AddressArgument, address: ServiceAddress<'_>, others: &[Arg]) -> Finding {
     let AddressArgument { component, value, effect, .. } = setting;
     let ServiceAddress { namespace, name, .. } = address;
     let message = format!("{component} of viz uses this Service, which does not exist: {effect}");
-    let remedy = with_address(ctx, setting, "an existing Service");
+    let remedy = with_address(ctx, setting, "an existing Service", others);
     ctx.finding(Subject::object(Kind::Service, namespace, name), message)
         .parameter(*value)
         .evidence(Evidence::other(format!("Service {namespace}/{name}"), "does not exist"))
         .remedy(remedy)
 }
 
-fn no_port(ctx: &Context<'_>, setting: &AddressArgument, address: ServiceAddress<'_>, service: &Service) -> Finding {
+fn no_port(
+    ctx: &Context<'_>,
+    setting: &AddressArgument,
+    (address, service): (ServiceAddress<'_>, &Service),
+    others: &[Arg],
+) -> Finding {
     let AddressArgument { component, value, effect, .. } = setting;
     let (namespace, name) = service.metadata.key();
     let port = address.port.unwrap_or_default();
@@ -160,7 +246,7 @@ fn no_port(ctx: &Context<'_>, setting: &AddressArgument, address: ServiceAddress
     let declared = numbers.join(", ");
     let message =
         format!("{component} of viz uses port {port} of this Service, which does not declare the port: {effect}");
-    let remedy = with_address(ctx, setting, &format!("the Service with one of its ports ({declared})"));
+    let remedy = with_address(ctx, setting, &format!("the Service with one of its ports ({declared})"), others);
     ctx.finding(Subject::object(Kind::Service, namespace, name), message)
         .parameter(format!("{value} port"))
         .evidence(Evidence::field(format!("Service {namespace}/{name}"), "spec.ports", declared))

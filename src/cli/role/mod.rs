@@ -74,7 +74,8 @@ fn command() -> Command {
         .into_iter()
         .fold(Cli::command(), |command, flag| command.mut_arg(flag, |arg| arg.hide_short_help(true)))
         .mut_subcommand("check", super::args::help::shortened);
-    let with_short_help = ["reach", "policy", "injection", "fix", "rotate", "collect", "sync", "mcp", "ticket"].into_iter();
+    let with_short_help =
+        ["reach", "policy", "injection", "fix", "rotate", "collect", "sync", "mcp", "ticket"].into_iter();
     with_short_help.fold(command, |command, name| command.mut_subcommand(name, super::args::help::of_workloads))
 }
 
