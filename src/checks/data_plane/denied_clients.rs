@@ -231,7 +231,7 @@ impl<'a> Bypassing<'_, 'a> {
             None => finding.remedy.steps.push(renew(
                 ctx,
                 &owner,
-                &[client.pod.metadata.name.clone()],
+                std::slice::from_ref(&client.pod.metadata.name),
                 Needs::NewPods,
                 "its proxy most likely keeps connections from before it knew the pod",
             )),

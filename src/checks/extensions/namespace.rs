@@ -110,7 +110,7 @@ impl HomeWithoutLabel<'_> {
                 elsewhere.join(", ")
             ),
         };
-        let finding = ctx.finding(Subject::object("Namespace", "", *namespace), message);
+        let finding = ctx.finding(Subject::object("Namespace", "", namespace), message);
         if other.is_some() { finding.severity(Severity::Warning) } else { finding }
     }
 

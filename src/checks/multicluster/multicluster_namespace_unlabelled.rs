@@ -5,7 +5,7 @@ use crate::checks::extensions;
 use crate::checks::prelude::*;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    // Without Deployments, Links are only a hint: where their list is missing, multicluster is most likely not installed.
+    // Without Deployments, Links are only a hint: where they are unknown, multicluster is most likely not installed.
     let links = links(ctx).unwrap_or_default();
     extensions::label_missing(ctx, Extension::Multicluster, links)
 }

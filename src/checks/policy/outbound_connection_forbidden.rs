@@ -32,7 +32,7 @@ fn network_namespace<'s, 'a: 's>(ctx: &Context<'a>, kind: &str, written: &'s str
     match namespaces.as_slice() {
         all if all.contains(&written) => written,
         all if all.contains(&GLOBAL) => GLOBAL,
-        [global] => *global,
+        [global] => global,
         _ => written,
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     findings.extend(beyond(ctx, &way));
     let family = |version: &LinkerdVersion| family(version.channel(), minor(version));
-    if family(&way.from) != family(&way.to) {
+    if family(&way.from) != family(way.to) {
         findings.push(sideways(ctx, &way));
     } else if way.from.channel() != way.to.channel() {
         let known = |version| ctx.knowledge.channels().origin(version).is_some();
