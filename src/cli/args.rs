@@ -54,7 +54,7 @@ use super::values::{
 /// Diagnose the Linkerd service mesh: what is broken, the evidence, and how to repair it.
 #[derive(Debug, Parser)]
 #[command(name = "meshdoctor", version, propagate_version = true, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = help::START, after_long_help = help::START)]
+#[command(after_help = help::start(), after_long_help = help::start())]
 pub struct Cli {
     /// The command to run.
     #[command(subcommand)]

@@ -6,18 +6,13 @@ use clap::Command;
 
 use crate::exit;
 
-/// The text below the commands in `meshdoctor -h`.
-pub(super) const START: &str = "\
-Start here:
-  meshdoctor check           what is broken in the cluster of this kubeconfig
-  meshdoctor demo            the same on an embedded cluster
-  meshdoctor explain TEXT    a check, a log line, a header or an exit code
-  meshdoctor ticket -o FILE  an archive for support
-
-Read-only, except for the opt-in commands 'collect --node-pods',
-'check --publish' and 'fix --apply'.
-Exit status: 0 fine, 1 findings, 2 usage error, 3 could not run,
-4 not checked, 130 interrupted";
+/// The commands to start with.
+const STARTS: [(&str, &str); 4] = [
+    ("meshdoctor check", "what is broken in the cluster of this kubeconfig"),
+    ("meshdoctor demo", "the same on an embedded cluster"),
+    ("meshdoctor explain TEXT", "a check, a log line, a header or an exit code"),
+    ("meshdoctor ticket -o FILE", "an archive for support"),
+];
 
 /// Example commands of `check`, each with its purpose.
 const EXAMPLES: [(&str, &str); 9] = [
@@ -79,6 +74,16 @@ const TICKETS: [(&str, &str); 4] = [
     ("meshdoctor ticket --bundle support.tar.gz -o ticket.tar.gz", "from an existing bundle"),
     ("meshdoctor check --bundle ticket.tar.gz", "how support opens it: the same findings"),
 ];
+
+/// The text below the commands in `meshdoctor -h`.
+pub(super) fn start() -> String {
+    let mut text = examples(&STARTS);
+    text.push_str(
+        "\nRead-only, except for the opt-in commands 'collect --node-pods', 'check --publish' and 'fix --apply'.\n\
+         Exit status: 0 fine, 1 findings, 2 usage error, 3 could not run, 4 not checked, 130 interrupted.",
+    );
+    text
+}
 
 /// The text for `check`.
 pub(super) fn of_check() -> String {

@@ -367,6 +367,10 @@ mod tests {
             roles.iter().any(|role| role.rights.iter().any(|(_, resource, _)| *resource == "endpointslices"))
         };
         assert!(slices(true) && !slices(false));
-        assert!(table.covers(&v("enterprise-2.17.0"), minors) && !table.covers(&v("stable-2.14.10"), minors));
+        assert!(
+            table.covers(&v("stable-2.14.10"), minors)
+                && table.covers(&v("enterprise-2.17.0"), minors)
+                && !table.covers(&v("stable-2.11.5"), minors)
+        );
     }
 }
