@@ -177,10 +177,13 @@ fn cards() -> Vec<Text> {
 
 fn help(command: &Command, texts: &mut Vec<Text>) {
     let place = format!("help, {}", command.get_name());
-    let own = [command.get_about(), command.get_long_about(), command.get_after_help()];
+    let own = [command.get_about(), command.get_long_about()];
     let args = command.get_arguments().flat_map(|arg| [arg.get_help(), arg.get_long_help()]);
     let all: BTreeSet<String> = own.into_iter().chain(args).flatten().map(ToString::to_string).collect();
     texts.extend(all.into_iter().map(|text| Text::new(&place, text)));
+    // The lines of its lists are no sentence.
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    texts.extend(after.split("\n  ").map(|item| Text::new(&place, item.to_owned())));
     command.get_subcommands().for_each(|sub| help(sub, texts));
 }
 
