@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::document::Document;
 use super::look::Look;
-use super::text::{clean, clean_lines, count, escape_ci_commands, some_of, wrap, wrapped_to};
+use super::text::{clean, clean_lines, count, escape_ci_commands, pad, some_of, wrap, wrapped_to, write_hanging};
 use crate::command::own;
 use crate::exit;
 use crate::finding::{Severity, When};
@@ -216,20 +216,20 @@ impl Fleet {
         let mut is_first = true;
         for member in &self.members {
             let Some(document) = member.outcome.document() else { continue };
-            let Some(first) = document.repair_plan.as_ref().and_then(|plan| plan.steps.first()) else {
+            let Some(step) = document.repair_plan.as_ref().and_then(|plan| plan.steps.first()) else {
                 continue;
             };
             if std::mem::take(&mut is_first) {
                 // The commands of a live cluster name its context.
                 let is_live = document.origin.as_ref().is_some_and(|origin| origin.kind == "live");
-                let first = if is_live { "" } else { " (first select the context of the cluster)" };
-                _ = writeln!(text, "\n{}{first}", look.strong("NEXT STEPS"));
+                let condition = if is_live { "" } else { " (first select the context of the cluster)" };
+                _ = writeln!(text, "\n{}{condition}", look.strong("NEXT STEPS"));
             }
-            let words = format!("{}: {}: {}", member.name, first.checks.join(", "), first.step.text);
+            let words = format!("{}: {}: {}", member.name, step.checks.join(", "), step.step.text);
             for line in wrapped_to(&clean(&words), look.prose(), 3, "") {
                 _ = writeln!(text, "{line}");
             }
-            for line in first.step.command.iter().flat_map(|command| clean_lines(command)) {
+            for line in step.step.command.iter().flat_map(|command| clean_lines(command)) {
                 _ = writeln!(text, "    {}", look.command(&line));
             }
         }
@@ -383,10 +383,7 @@ fn linkerd(document: &Document) -> String {
 
 /// A text after a label, wrapped.
 fn labelled(text: &mut String, label: &str, said: &str, look: Look) {
-    for (at, line) in wrap(said, look.prose().saturating_sub(10)).iter().enumerate() {
-        let label = if at == 0 { label } else { "" };
-        _ = writeln!(text, "{label:<10}{line}");
-    }
+    write_hanging(text, (&pad(label, 10), 10), said, look.prose());
 }
 
 fn lines(text: &mut String, said: &str, indent: usize, look: Look) {

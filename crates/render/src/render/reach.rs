@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::finding::{check_name, explained_as};
 use super::look::Look;
-use super::text::{clean, escape_ci_commands, pad, width, wrap};
+use super::text::{clean, escape_ci_commands, pad, width, wrap, write_hanging};
 use crate::checks::words::sentence;
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Place, Severity};
@@ -172,12 +172,8 @@ pub(super) fn quoted(evidence: &Evidence) -> String {
 
 /// A labelled text below a step, at the column of lines to paste.
 fn labelled(text: &mut String, label: &str, said: &str, look: Look) {
-    let indent = PASTED - 2;
-    let label = pad(label, 10);
-    for (at, line) in wrap(&clean(said), look.prose().saturating_sub(indent + 10).max(20)).iter().enumerate() {
-        let head = if at == 0 { label.as_str() } else { "          " };
-        _ = writeln!(text, "{}{head}{line}", " ".repeat(indent));
-    }
+    let head = " ".repeat(PASTED - 2) + &pad(label, 10);
+    write_hanging(text, (&head, PASTED + 8), said, look.prose());
 }
 
 pub(super) fn outcome_label(outcome: Outcome) -> &'static str {

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, wrap};
+use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, write_hanging};
 use crate::checks::cli_installation;
 use crate::checks::rotation::{
     AnchorRole, Condition, ConditionStatus, Phase, PlannedStage, Progress, Rotation, RotationSubject, Stage, Workload,
@@ -38,11 +38,12 @@ pub fn text(answer: &RotationAnswer, asked: Option<Stage>, now: Timestamp, look:
     for note in &rotation.notes {
         section(&mut text, "note", note, look);
     }
-    let steps = all_steps(answer, asked, look);
+    let repair = Repair::from_findings(&answer.broken);
+    let steps = all_steps(answer, &repair, asked, look);
     installations(&mut text, &steps, answer, look);
     text.push_str(&steps);
     text.push('\n');
-    text.push_str(&result(answer, asked, look));
+    text.push_str(&result(answer, &repair, asked, look));
     escape_ci_commands(&text).into_owned()
 }
 
@@ -65,12 +66,12 @@ fn installations(text: &mut String, steps: &str, answer: &RotationAnswer, look: 
 }
 
 /// The repairs, the next step, the steps that must wait, and the plan.
-fn all_steps(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> String {
+fn all_steps(answer: &RotationAnswer, repair: &Repair<'_>, asked: Option<Stage>, look: Look) -> String {
     let rotation = &answer.rotation;
     let mut text = String::new();
     if !answer.broken.is_empty() {
         text.push('\n');
-        broken(&mut text, answer, look);
+        broken(&mut text, answer, repair, look);
     }
     if let Some(next) = rotation.next() {
         text.push('\n');
@@ -112,10 +113,7 @@ fn section(text: &mut String, label: &str, said: &str, look: Look) {
 }
 
 fn indented(text: &mut String, label: &str, columns: usize, said: &str, look: Look) {
-    for (at, line) in wrap(&clean(said), look.prose().saturating_sub(columns).max(20)).iter().enumerate() {
-        let head = if at == 0 { look.strong(&pad(label, columns)) } else { " ".repeat(columns) };
-        _ = writeln!(text, "{}", format!("{head}{line}").trim_end());
-    }
+    write_hanging(text, (&look.strong(&pad(label, columns)), columns), said, look.prose());
 }
 
 /// `expires 2027-11-21, in 364 days`, or `expired 2026-11-20`.
@@ -226,19 +224,17 @@ fn workloads(text: &mut String, rotation: &Rotation, look: Look) {
 
 /// The problems to repair before any step, with the plan that repairs them. If calls can be kept working, there are two
 /// plans.
-fn broken(text: &mut String, answer: &RotationAnswer, look: Look) {
-    let (shown, later) = repaired_together(&answer.broken);
+fn broken(text: &mut String, answer: &RotationAnswer, repair: &Repair<'_>, look: Look) {
     let said = |finding: &Finding| {
         let subjects: Vec<String> = finding.subjects.iter().map(ToString::to_string).collect();
         format!("{}  {}: {}", finding.check, some_of(&subjects, 2), finding.message)
     };
-    for (at, finding) in shown.iter().enumerate() {
+    for (at, finding) in repair.together.iter().enumerate() {
         section(text, if at == 0 { "broken" } else { "and" }, &said(finding), look);
     }
-    let plan = RepairPlan::from_findings(&shown);
     let kept = &answer.rotation.kept;
     if kept.steps.is_empty() {
-        numbered_steps(text, (1..).zip(repair(&plan, false)), LABELS, look);
+        numbered_steps(text, (1..).zip(repair.steps(false)), LABELS, look);
     } else {
         text.push('\n');
         let question = "Do calls between your applications still work?  Yes: plan A.  No: plan B";
@@ -247,29 +243,40 @@ fn broken(text: &mut String, answer: &RotationAnswer, look: Look) {
         steps(text, kept, LABELS, look);
         text.push('\n');
         section(text, "plan B", "If calls fail already: this repairs them", look);
-        numbered_steps(text, (1..).zip(repair(&plan, true)), LABELS, look);
+        numbered_steps(text, (1..).zip(repair.steps(true)), LABELS, look);
     }
     // The others come later, and the first repair may cure them.
-    for finding in later {
+    for finding in &repair.later {
         text.push('\n');
         section(text, "then", &said(finding), look);
         section(text, "", &format!("{} then shows its steps, if it is still found", own("rotate")), look);
     }
 }
 
-/// The first problem with those that are repaired together with it, and those that come later.
-fn repaired_together(broken: &[Finding]) -> (Vec<Finding>, Vec<&Finding>) {
-    let Some((first, later)) = broken.split_first() else { return (Vec::new(), Vec::new()) };
-    let (at_once, later): (Vec<&Finding>, Vec<&Finding>) =
-        later.iter().partition(|finding| follows_at_once(first, finding));
-    (std::iter::once(first).chain(at_once).cloned().collect(), later)
+/// The repair of the problems before any step.
+struct Repair<'a> {
+    /// The first problem with those that are repaired together with it.
+    together: Vec<Finding>,
+    /// Those that come later.
+    later: Vec<&'a Finding>,
+    plan: RepairPlan,
 }
 
-/// The steps that repair. Steps of several findings depend on each other, so they stay in the order of the plan.
-/// `decided`: the decision before them was already printed.
-fn repair(plan: &RepairPlan, decided: bool) -> impl Iterator<Item = &Step> {
-    let steps = plan.steps.iter().map(|step| &step.step);
-    steps.filter(move |step| !(decided && step.applies == Applies::First))
+impl<'a> Repair<'a> {
+    fn from_findings(broken: &'a [Finding]) -> Repair<'a> {
+        let (first, later) = broken.split_at(broken.len().min(1));
+        let follows = |finding: &&Finding| first.iter().any(|first| follows_at_once(first, finding));
+        let (at_once, later): (Vec<&Finding>, Vec<&Finding>) = later.iter().partition(follows);
+        let together: Vec<Finding> = first.iter().chain(at_once).cloned().collect();
+        Repair { plan: RepairPlan::from_findings(&together), together, later }
+    }
+
+    /// The steps. Those of several findings depend on each other, so they stay in the order of the plan. `decided`: the
+    /// decision before them was already printed.
+    fn steps(&self, decided: bool) -> impl Iterator<Item = &Step> {
+        let steps = self.plan.steps.iter().map(|step| &step.step);
+        steps.filter(move |step| !(decided && step.applies == Applies::First))
+    }
 }
 
 /// Whether a repair belongs to an earlier one: that one restarts the control plane, and this one replaces the pods
@@ -380,7 +387,7 @@ fn others(text: &mut String, findings: &[Finding], look: Look) {
     section(text, "", &format!("evidence and repair: {}", meshdoctor().words("check --only").arg(ids.join(","))), look);
 }
 
-fn result(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> String {
+fn result(answer: &RotationAnswer, repair: &Repair<'_>, asked: Option<Stage>, look: Look) -> String {
     let rotation = &answer.rotation;
     let what = asked.or(rotation.next().map(|next| next.stage)).map_or("any step of a rotation", Stage::title);
     let first = match answer.broken.first() {
@@ -400,7 +407,7 @@ fn result(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> String {
         Decision::NoGo if asked.is_none() && rotation.next().is_none() => ("Do not rotate yet", first),
         Decision::NoGo => ("Not yet", format!(": {what}{first}")),
         Decision::Unknown if rotation.phase == Phase::None && asked.is_none() => {
-            ("No rotation is in progress", "; whether one may begin is unknown, as the conditions above say".to_owned())
+            ("No rotation is in progress", "; whether one may begin is unknown (see the conditions above)".to_owned())
         }
         Decision::Unknown => ("Not yet", format!(": {what}. Whether this is safe is unknown")),
     };
@@ -412,22 +419,20 @@ fn result(answer: &RotationAnswer, asked: Option<Stage>, look: Look) -> String {
     let mut text = String::new();
     section(&mut text, "result", &format!("{head}{rest}"), look);
     let mut text = text.replacen(head, &painted, 1);
-    starts(&mut text, answer, asked, look);
+    starts(&mut text, answer, repair, asked, look);
     text
 }
 
 /// The first step of each plan above, so that the last lines name what to do now.
-fn starts(text: &mut String, answer: &RotationAnswer, asked: Option<Stage>, look: Look) {
+fn starts(text: &mut String, answer: &RotationAnswer, repair: &Repair<'_>, asked: Option<Stage>, look: Look) {
     let rotation = &answer.rotation;
-    let (shown, _) = repaired_together(&answer.broken);
-    let plan = RepairPlan::from_findings(&shown);
     let kept = rotation.kept.steps.first();
-    let repairing = repair(&plan, kept.is_some()).next();
+    let repairing = repair.steps(kept.is_some()).next();
     let starts = match rotation.next() {
-        _ if !shown.is_empty() && kept.is_some() => {
+        _ if !answer.broken.is_empty() && kept.is_some() => {
             vec![("If they work, plan A, step 1", kept), ("If they fail, plan B, step 1", repairing)]
         }
-        _ if !shown.is_empty() => vec![("Step 1", repairing)],
+        _ if !answer.broken.is_empty() => vec![("Step 1", repairing)],
         Some(next) if rotation.phase != Phase::None && answer.decision(asked) == Decision::Go => {
             vec![("Step 1", next.remedy.steps.first())]
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::look::Look;
-use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, wrap};
+use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, wrap, write_hanging};
 use crate::command::own;
 use crate::finding::{Finding, Severity};
 use crate::inspect::sync::{
@@ -79,7 +79,8 @@ pub fn table(sync: &Sync<'_>, repair: Option<&str>, look: Look) -> String {
             let subjects: Vec<String> = problem.subjects.iter().map(ToString::to_string).collect();
             let said = format!("{}  {}: {}", problem.check, some_of(&subjects, NAMED), problem.message);
             let word = pad(problem.severity.label(), 9);
-            hanging(&mut text, &look.severity_like(problem.severity, &word), 9, &said, look);
+            let head = look.severity_like(problem.severity, &word);
+            write_hanging(&mut text, (&head, 9), &said, look.prose());
         }
     }
     if let Some(repair) = repair {
@@ -260,16 +261,7 @@ fn differing(row: &SyncRow<'_>) -> Vec<String> {
 
 fn lines(text: &mut String, notes: &[String], look: Look) {
     for note in notes {
-        hanging(text, "", 0, note, look);
-    }
-}
-
-/// A text after a label of this width, wrapped.
-fn hanging(text: &mut String, label: &str, columns: usize, said: &str, look: Look) {
-    let indent = columns.max(2);
-    for (at, line) in wrap(&clean(said), look.prose().saturating_sub(indent).max(20)).iter().enumerate() {
-        let head = if at == 0 { label.to_owned() } else { " ".repeat(indent) };
-        _ = writeln!(text, "{head}{line}");
+        write_hanging(text, ("", 2), note, look.prose());
     }
 }
 

@@ -176,6 +176,15 @@ pub fn wrapped_to(text: &str, columns: usize, lines: usize, end: &str) -> Vec<St
     clauses.into_iter().rev().find_map(fitting).or_else(words).unwrap_or_else(|| whole[..lines].to_vec())
 }
 
+/// Adds a text after a head of `columns`, painted or not; its further lines begin below it. `room`: the columns of all.
+pub fn write_hanging(text: &mut String, (head, columns): (&str, usize), said: &str, room: usize) {
+    let blank = " ".repeat(columns);
+    for (at, line) in wrap(&clean(said), room.saturating_sub(columns).max(20)).iter().enumerate() {
+        let head = if at == 0 { head } else { &blank };
+        _ = writeln!(text, "{}", format!("{head}{line}").trim_end());
+    }
+}
+
 /// Spaces up to a width.
 pub fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))

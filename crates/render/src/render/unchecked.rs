@@ -30,9 +30,9 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         .filter(|missing| !is_brief || decides || !missing.is_not_provided)
         .collect();
     text.extend(manifests_hint(report, look).filter(|_| !is_brief).into_iter().flatten());
+    let missing = (!is_brief).then(|| MissingEvidence::from_report(report)).flatten();
     // A command at the end that collects everything makes those before it superfluous.
-    let is_collected_at_end =
-        !is_brief && missing_evidence(report, |_, _| String::new()).is_some_and(|missing| missing.is_collected);
+    let is_collected_at_end = missing.as_ref().is_some_and(|missing| missing.is_collected);
     let mut shown: Vec<Vec<Vec<String>>> = Vec::new();
     for missing in &deciding {
         let ways = missing.ways.iter().filter(|(words, commands)| {
@@ -66,28 +66,14 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         }
     }
     text.extend(report.coverage.set_aside.iter().flat_map(|what| wrap(&clean(what), look.prose() - INDENT)));
-    let not_provided = match (is_brief, text.is_empty()) {
-        (true, _) => None,
-        (false, true) => missing_evidence(report, not_provided_words),
-        // Below the requested evidence that is missing.
-        (false, false) => missing_evidence(report, |checks, ways| {
-            let ways = ways.replace(USE_COLLECT, "collect it and check the bundle");
-            format!("other evidence ({}): {ways}", count(checks, "check", "checks"))
-        }),
-    };
-    let not_provided = not_provided.map(|MissingEvidence { words, command, is_collected }| match command {
-        Some(command) => {
-            let mut lines = wrap(&format!("{words}:"), look.prose() - INDENT);
-            lines.push(format!("  {}", look.command(&command)));
-            if is_collected {
-                let check = Command::from(meshdoctor().words("check bundle.tar.gz")).to_string();
-                lines.push(format!("  {}", look.command(&check)));
-            }
-            lines
-        }
-        None => wrap(&words, look.prose() - INDENT),
-    });
-    text.extend(not_provided.into_iter().flatten());
+    if let Some(missing) = &missing {
+        let words = if text.is_empty() { missing.words() } else { missing.words_below_others() };
+        let end = if missing.command.is_some() { ":" } else { "" };
+        text.extend(wrap(&format!("{words}{end}"), look.prose() - INDENT));
+        let check = || Command::from(meshdoctor().words("check bundle.tar.gz")).to_string();
+        let commands = missing.command.iter().cloned().chain(missing.is_collected.then(check));
+        text.extend(commands.map(|command| format!("  {}", look.command(&command))));
+    }
     text.extend(unread(&report.coverage.unread, look));
     let label = pad("not checked", INDENT);
     let blank = " ".repeat(INDENT);
@@ -199,77 +185,102 @@ fn optional(report: &Report) -> impl Iterator<Item = &Gap> {
 /// The number of checks without evidence that was not provided, and the options that provide it, on one line:
 /// `11 checks lack evidence: add --nodes`.
 pub fn not_provided(report: &Report) -> Option<String> {
-    missing_evidence(report, not_provided_words).map(|missing| match missing.command {
-        Some(command) => format!("{} {command}", missing.words),
-        None => missing.words,
+    MissingEvidence::from_report(report).map(|missing| match &missing.command {
+        Some(command) => format!("{} {command}", missing.words()),
+        None => missing.words(),
     })
-}
-
-fn not_provided_words(checks: usize, ways: &str) -> String {
-    format!("{} evidence: {ways}", count(checks, "check lacks", "checks lack"))
 }
 
 /// Evidence that was not provided.
 struct MissingEvidence {
-    /// The number of checks, and the options that provide it.
-    words: String,
-    /// The command that provides it, for the end of the sentence.
+    /// The number of checks.
+    checks: usize,
+    /// The options that provide it; may be empty.
+    options: String,
+    /// The words before the command, if they name another way.
+    way: Option<&'static str>,
+    /// The command that provides it.
     command: Option<String>,
     /// Whether that command is `collect`, which reads all other evidence of the cluster too.
     is_collected: bool,
+    /// Whether only a cluster provides it, for manifests.
+    needs_cluster: bool,
 }
 
-/// The words before the command that collects.
-const USE_COLLECT: &str = "use";
-
-/// The evidence that was not provided, and the command that provides it.
-fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> Option<MissingEvidence> {
-    let said = |words: String, command: Option<String>| MissingEvidence { words, command, is_collected: false };
-    let mut ways: BTreeSet<EvidenceSource> = optional(report).map(EvidenceSource::from_gap).collect();
-    // `collect` on the cluster runs the linkerd CLI too; a live check already did.
-    if report.origin.kind != "live" {
-        if ways.contains(&EvidenceSource::Collect) {
-            ways.remove(&EvidenceSource::Cli);
+impl MissingEvidence {
+    fn from_report(report: &Report) -> Option<MissingEvidence> {
+        let mut ways: BTreeSet<EvidenceSource> = optional(report).map(EvidenceSource::from_gap).collect();
+        // `collect` on the cluster runs the linkerd CLI too; a live check already did.
+        if report.origin.kind != "live" {
+            if ways.contains(&EvidenceSource::Collect) {
+                ways.remove(&EvidenceSource::Cli);
+            }
+            // Probes ask a cluster.
+            ways.remove(&EvidenceSource::Probe);
         }
-        // Probes ask a cluster.
-        ways.remove(&EvidenceSource::Probe);
+        if ways.is_empty() {
+            return None;
+        }
+        let checks: BTreeSet<&str> = optional(report).flat_map(|gap| &gap.checks).copied().collect();
+        let none = MissingEvidence {
+            checks: checks.len(),
+            options: String::new(),
+            way: None,
+            command: None,
+            is_collected: false,
+            needs_cluster: false,
+        };
+        // Manifests are checked without logs or nodes; only a cluster has them.
+        if report.origin.kind == "manifests" {
+            return Some(MissingEvidence { needs_cluster: true, ..none });
+        }
+        let is_live = report.origin.kind == "live";
+        let again = only_again(report, &ways);
+        if is_live && again.is_some() {
+            return Some(MissingEvidence { way: Some("use"), command: again, ..none });
+        }
+        let is_collected = ways.remove(&EvidenceSource::Collect);
+        // The options of `collect` that read the same from the cluster. Files of nodes need pods on the nodes.
+        let reads = [(EvidenceSource::Logs, "--logs"), (EvidenceSource::Diagnostics, "--proxies")];
+        let reads = reads.iter().filter(|(way, _)| ways.contains(way));
+        let from_cluster = reads.fold(meshdoctor().words("collect"), |call, (_, flag)| call.words(flag));
+        let from_cluster = from_cluster.words("--output bundle.tar.gz");
+        let ways: Vec<String> = ways.into_iter().map(|way| way.words(is_live)).collect();
+        let options = match ways.as_slice() {
+            [first @ .., last] if !first.is_empty() => format!("add {} or {last}", first.join(", ")),
+            [] => String::new(),
+            ways => format!("add {}", ways.concat()),
+        };
+        let (way, command) = match (is_collected, again) {
+            (true, _) => (Some("use"), Some(from_cluster.to_string())),
+            (false, Some(again)) => (Some("check the cluster"), Some(again)),
+            (false, None) => (None, None),
+        };
+        Some(MissingEvidence { options, way, command, is_collected, ..none })
     }
-    if ways.is_empty() {
-        return None;
+
+    /// `11 checks lack evidence: add --nodes`.
+    fn words(&self) -> String {
+        if self.needs_cluster {
+            let checks = count(self.checks, "check needs", "checks need");
+            return format!("{checks} a cluster: {}, live or with --bundle FILE", own("check --with PATH"));
+        }
+        format!("{} evidence: {}", count(self.checks, "check lacks", "checks lack"), self.ways(self.way))
     }
-    let checks: BTreeSet<&str> = optional(report).flat_map(|gap| &gap.checks).copied().collect();
-    // Manifests are checked without logs or nodes; only a cluster has them.
-    if report.origin.kind == "manifests" {
-        let checks = count(checks.len(), "check needs", "checks need");
-        let words = format!("{checks} a cluster: {}, live or with --bundle FILE", own("check --with PATH"));
-        return Some(said(words, None));
+
+    /// The same below the requested evidence that is missing, which `collect` provides too.
+    fn words_below_others(&self) -> String {
+        if self.needs_cluster {
+            return self.words();
+        }
+        let way = if self.is_collected { Some("collect it and check the bundle") } else { self.way };
+        format!("other evidence ({}): {}", count(self.checks, "check", "checks"), self.ways(way))
     }
-    let is_live = report.origin.kind == "live";
-    let again = only_again(report, &ways);
-    if is_live && let Some(command) = again {
-        return Some(said(words(checks.len(), "use"), Some(command)));
+
+    fn ways(&self, way: Option<&str>) -> String {
+        let options = Some(self.options.as_str()).filter(|options| !options.is_empty());
+        options.into_iter().chain(way).collect::<Vec<_>>().join(", or ")
     }
-    let collect = ways.remove(&EvidenceSource::Collect);
-    // The options of `collect` that read the same from the cluster. Files of nodes need pods on the nodes.
-    let reads = [(EvidenceSource::Logs, "--logs"), (EvidenceSource::Diagnostics, "--proxies")];
-    let reads = reads.iter().filter(|(way, _)| ways.contains(way));
-    let from_cluster = reads.fold(meshdoctor().words("collect"), |call, (_, flag)| call.words(flag));
-    let from_cluster = from_cluster.words("--output bundle.tar.gz");
-    let ways: Vec<String> = ways.into_iter().map(|way| way.words(is_live)).collect();
-    let options = match ways.as_slice() {
-        [first @ .., last] if !first.is_empty() => format!("add {} or {last}", first.join(", ")),
-        [] => String::new(),
-        ways => format!("add {}", ways.concat()),
-    };
-    let command = if collect { Some(from_cluster.to_string()) } else { again };
-    let way = match (collect, command.is_some()) {
-        (true, _) => Some(USE_COLLECT.to_owned()),
-        (false, true) => Some("check the cluster".to_owned()),
-        (false, false) => None,
-    };
-    let each: Vec<String> = [options].into_iter().filter(|options| !options.is_empty()).chain(way).collect();
-    let words = words(checks.len(), &each.join(", or "));
-    Some(MissingEvidence { words, command, is_collected: collect })
 }
 
 /// The command that repeats a run of selected checks with their evidence, if a cluster provides all of it.
