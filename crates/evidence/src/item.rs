@@ -51,6 +51,15 @@ impl Extension {
         Extension::ALL.into_iter().find(|extension| extension.name() == name)
     }
 
+    /// The name of its chart.
+    pub const fn chart(self) -> &'static str {
+        match self {
+            Extension::Viz => "linkerd-viz",
+            Extension::Multicluster => "linkerd-multicluster",
+            Extension::Jaeger => "linkerd-jaeger",
+        }
+    }
+
     /// Its name, the value of [`EXTENSION_LABEL`].
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! Checks whether a namespace has the label of an extension that is not installed.
 
-use super::{absent, reinstall};
+use super::{absent, is_labelled, reinstall};
 use crate::checks::grace::spared;
 use crate::checks::prelude::*;
 use crate::item::EXTENSION_LABEL;
@@ -8,8 +8,8 @@ use crate::item::EXTENSION_LABEL;
 /// Reports namespaces with the label of an extension but no pod of it. `rows` are the failing rows of
 /// `linkerd check`. Reads `namespaces` and `deployments.apps`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, rows: &'static [&'static str]) -> Judgement {
-    let labelled = |n: &&Namespace| n.metadata.label(EXTENSION_LABEL) == Some(extension.name());
-    let namespaces: Vec<&Namespace> = ctx.partial_list::<Namespace>()?.iter().filter(labelled).collect();
+    let all = ctx.partial_list::<Namespace>()?.iter();
+    let namespaces: Vec<&Namespace> = all.filter(|one| is_labelled(one, extension)).collect();
     if namespaces.is_empty() {
         ctx.complete_list::<Namespace>()?;
         return Err(absent(extension));

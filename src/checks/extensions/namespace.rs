@@ -164,7 +164,7 @@ fn unplaced<'a>(ctx: &Context<'a>, namespace: &str) -> Option<(&'a Pod, String)>
 
 /// Adds the steps that let a node accept the Job.
 fn placed(ctx: &Context<'_>, remedy: Remedy, extension: Extension, why: &str) -> Remedy {
-    let takes = upgrade::takes(ctx, &format!("linkerd-{extension}"), TOLERATIONS);
+    let takes = upgrade::takes(ctx, extension.chart(), TOLERATIONS);
     match (takes, why.contains("taint")) {
         (true, true) => {
             let set = Arg::from(helm_set(&format!("{TOLERATIONS}[0].operator"), "Exists"));

@@ -42,7 +42,7 @@ pub(in crate::checks) fn reinstall_with(
                 let set: Vec<String> = values.iter().map(ToString::to_string).collect();
                 let text = match set.as_slice() {
                     [] => format!("{act}: upgrade that release with your chart, unchanged. {}", own.reason()),
-                    set => own.set_text(&act, chart_of(extension), &format!(" ({})", set.join(", "))),
+                    set => own.set_text(&act, extension.chart(), &format!(" ({})", set.join(", "))),
                 };
                 return remedy.step(StepKind::Command, text);
             }
@@ -71,15 +71,6 @@ pub(in crate::checks) fn reinstall_with(
             };
             by_options(ctx, remedy, (extension, values), &act, TOOL)
         }
-    }
-}
-
-/// The name of its chart.
-fn chart_of(extension: Extension) -> &'static str {
-    match extension {
-        Extension::Viz => "linkerd-viz",
-        Extension::Multicluster => "linkerd-multicluster",
-        Extension::Jaeger => "linkerd-jaeger",
     }
 }
 

@@ -44,12 +44,8 @@ pub(in crate::checks) fn own_chart<'a>(ctx: &Context<'_>, release: Release<'a>) 
         charts.insert(CRDS_CHART.0);
     }
     for deployment in deployments.iter().filter(|one| is_of(&one.metadata)) {
-        charts.extend(match deployment.metadata.label(EXTENSION_LABEL) {
-            Some("viz") => Some("linkerd-viz"),
-            Some("multicluster") => Some("linkerd-multicluster"),
-            Some("jaeger") => Some("linkerd-jaeger"),
-            Some(_) | None => None,
-        });
+        let extension = deployment.metadata.label(EXTENSION_LABEL).and_then(Extension::from_name);
+        charts.extend(extension.map(Extension::chart));
     }
     // Until 2.11 the chart linkerd2 contained both.
     let stated = ctx.upgrade().and_then(|upgrade| upgrade.from.clone());

@@ -43,9 +43,14 @@ fn owned_by<'a>(call: Call, release: Release<'a>) -> Call {
     call.arg(format!("{HELM_RELEASE}={}", release.name)).arg(format!("{HELM_NAMESPACE}={}", release.namespace))
 }
 
-fn install(ctx: &Context<'_>, lines: &mut Vec<Line>, to: &LinkerdVersion, chart: Chart) -> Call {
+/// The command that installs a chart as a new release, after the lines that it needs.
+fn install(
+    ctx: &Context<'_>,
+    lines: &mut Vec<Line>,
+    (to, chart): (&LinkerdVersion, Chart),
+    release: Release<'_>,
+) -> Call {
     let reference = chart_of(ctx.knowledge, lines, Some(to), chart);
-    let release = new_release(ctx, chart);
     let version = chart_number(ctx.knowledge, chart.0, to);
     let version = version.map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from);
     let install = helm().words("install").operand(release.name).operand(reference);
@@ -94,7 +99,7 @@ pub(super) fn crds(ctx: &Context<'_>, remedy: Remedy, old: Release<'_>, to: &Lin
         false => remedy,
     };
     let mut lines = Vec::new();
-    let install = install(ctx, &mut lines, to, CRDS_CHART);
+    let install = install(ctx, &mut lines, (to, CRDS_CHART), new_release(ctx, CRDS_CHART));
     lines.push(Line::from(install));
     remedy.run(
         StepKind::Upgrade,
@@ -130,7 +135,8 @@ pub(super) fn control_plane(
     set: &[String],
 ) -> Remedy {
     let mut lines = Vec::new();
-    let install = install(ctx, &mut lines, to, CONTROL_PLANE).words("-f").arg(VALUES);
+    let release = new_release(ctx, CONTROL_PLANE);
+    let install = install(ctx, &mut lines, (to, CONTROL_PLANE), release).words("-f").arg(VALUES);
     let install = set.iter().fold(install, |call, one| call.option("--set", one.as_str()));
     lines.push(Line::from(install));
     let records = kubectl()
@@ -167,12 +173,8 @@ pub(super) fn extension(
     let file = format!("{}-values.yaml", chart.0);
     let values = helm().words("get values").operand(old.name).namespace(old.namespace).words("-o yaml");
     let mut lines = vec![values.to_file(file.clone())];
-    let reference = chart_of(ctx.knowledge, &mut lines, Some(to), chart);
-    let version = chart_number(ctx.knowledge, chart.0, to);
-    let version = version.map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from);
+    let install = install(ctx, &mut lines, (to, chart), Release { name: chart.0, namespace });
     lines.push(Line::from(helm().words("uninstall").operand(old.name).namespace(old.namespace).words("--wait")));
-    let install = helm().words("install").operand(chart.0).operand(reference);
-    let install = install.namespace(namespace).words("--create-namespace").option("--version", version);
     lines.push(Line::from(install.words("-f").arg(file)));
     let lost = match chart.0 {
         "linkerd-multicluster" => ", with its Links and credentials: link the clusters again afterwards",

@@ -233,8 +233,7 @@ impl CliUpgrade<'_> {
 
 /// The namespace of an extension.
 fn own_namespace<'a>(ctx: &Context<'a>, name: &str) -> Option<&'a str> {
-    let named = |namespace: &&Namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(name);
-    ctx.optional_list::<Namespace>().iter().find(named).map(|one| one.metadata.name.as_str())
+    ctx.namespaces().extensions.get(&Extension::from_name(name)?).map(String::as_str)
 }
 
 /// The manager of an extension, from metadata of its Deployments.
