@@ -186,7 +186,7 @@ fn ties(chart: &str) -> Vec<Tie> {
     }
 }
 
-/// What an API server says of a webhook that does not answer.
+/// Errors of an API server about a webhook that does not answer.
 const TIMEOUTS: [&str; 4] = ["context deadline exceeded", "i/o timeout", "connection timed out", "no route to host"];
 /// The webhooks of the control plane, by the beginning of their names, with the Deployment and container of each.
 const SERVERS: [(&str, &str, &str); 3] = [

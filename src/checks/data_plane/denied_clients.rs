@@ -15,6 +15,7 @@ use crate::model::endpoints::selects;
 use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::policy::TakenBy;
 use crate::model::skipped::{OUT, Skipped, skipped};
+use crate::objects::ServicePort;
 
 /// The row of `mesh-logs.yaml` about denied clients.
 const DENIED: &str = "inbound-denied";
@@ -243,10 +244,8 @@ impl<'a> Bypassing<'_, 'a> {
     /// that contains it.
     fn skipped(&self, ctx: &Context<'a>, denying: &Pod) -> Option<(u16, Skipped<'a>)> {
         let skipped = skipped(self.client.pod, OUT, ctx.cni_skips())?;
-        let services = ctx.optional_list::<Service>().iter();
-        let services = services.filter(|service| selects(service, &denying.metadata));
-        let ports = services.flat_map(|service| &service.spec.ports);
-        let leading = ports.filter(|port| port.leads_to(denying) == Some(self.port)).map(|port| port.port);
+        let leading =
+            service_ports(ctx, denying).filter(|port| port.leads_to(denying) == Some(self.port)).map(|port| port.port);
         let port = leading.chain([self.port]).find(|port| skipped.holds(*port))?;
         Some((port, skipped))
     }
@@ -289,10 +288,15 @@ fn authorizing(
     Some(port)
 }
 
+/// The ports of the Services that select a pod.
+fn service_ports<'a>(ctx: &Context<'a>, pod: &Pod) -> impl Iterator<Item = &'a ServicePort> {
+    let services = ctx.optional_list::<Service>().iter();
+    services.filter(|service| selects(service, &pod.metadata)).flat_map(|service| &service.spec.ports)
+}
+
 /// The ports of a pod that Services lead to, or that it declares.
 fn called(ctx: &Context<'_>, pod: &Pod) -> impl Iterator<Item = u16> {
-    let services = ctx.optional_list::<Service>().iter().filter(|service| selects(service, &pod.metadata));
-    let leading = services.flat_map(|service| &service.spec.ports).filter_map(|port| port.leads_to(pod));
+    let leading = service_ports(ctx, pod).filter_map(|port| port.leads_to(pod));
     let declared = pod.spec.containers.iter().flat_map(|container| &container.ports);
     leading.chain(declared.map(|port| port.container_port))
 }

@@ -2,7 +2,7 @@
 
 use super::exposed::{Because, Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
-use crate::checks::policy::defined;
+use crate::checks::policy::{defined, removal};
 use crate::checks::port_list;
 use crate::checks::prelude::*;
 use crate::finding::ListChange;
@@ -205,7 +205,7 @@ fn cause(
 fn by_app_protocol(service: &Service, port: &ServicePort) -> (Evidence, Remedy) {
     let (namespace, name) = service.metadata.key();
     let at = service.spec.ports.iter().position(|known| std::ptr::eq(known, port)).unwrap_or_default();
-    let patch = serde_json::json!([{"op": "remove", "path": format!("/spec/ports/{at}/appProtocol")}]);
+    let patch = serde_json::json!([removal(format!("/spec/ports/{at}/appProtocol"))]);
     let field = format!("spec.ports[{}].appProtocol", port.port);
     let call = kubectl().namespace(namespace).words("patch service").operand(name);
     let remedy = Remedy::new()

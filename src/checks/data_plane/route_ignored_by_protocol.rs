@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::exposed::Mesh;
 use super::opaque_port_speaks_http::is_of_service;
-use crate::checks::policy::{defined, put, set};
+use crate::checks::policy::{defined, put, removal, set};
 use crate::checks::prelude::*;
 use crate::objects::{GRPCRoute, Route, ServicePort, TCPRoute, TLSRoute};
 
@@ -15,7 +15,7 @@ const HTTP2: &str = "kubernetes.io/h2c";
 /// The field of a port.
 const FIELD: &str = "appProtocol";
 
-/// What an appProtocol does to a port.
+/// The harm that an appProtocol does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Harm {
     /// Clients' proxies speak HTTP/1, so gRPC calls fail.
@@ -155,7 +155,7 @@ fn finding(
     };
     let operation = match value {
         Some(value) => put(pointer, value),
-        None => serde_json::json!({"op": "remove", "path": pointer}),
+        None => removal(pointer),
     };
     let change = set(Kind::Service, &service.metadata, [operation]);
     let listed = dropped.iter().flat_map(|(kind, routes)| routes.iter().map(move |route| (kind, route)));

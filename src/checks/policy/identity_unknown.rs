@@ -3,9 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use serde_json::json;
-
-use super::survey::{Survey, about, defined, field, on, put, set, survey, test};
+use super::survey::{Survey, about, defined, field, on, put, removal, set, survey, test};
 use super::workload_without_authorization::authorizations;
 use crate::checks::prelude::*;
 use crate::checks::words::workload_of;
@@ -283,7 +281,7 @@ fn correction(
         return Some((act, vec![named, put(format!("{path}/namespace"), namespace)]));
     }
     let is_only = object.spec.identities.len() + object.spec.identity_refs.len() == 1;
-    let remove = json!({"op": "remove", "path": path});
+    let remove = removal(path);
     let act = "Remove the entry, or name an existing ServiceAccount instead".to_owned();
     (!is_only).then(|| (act, vec![named, remove]))
 }

@@ -140,11 +140,10 @@ fn middleware_lists(
         };
         used.extend(middlewares.iter().filter(is_named).map(|one| one.metadata.key()));
     }
-    let chained = middlewares
-        .iter()
-        .filter(|one| used.contains(&one.metadata.key()))
-        .flat_map(|one| one.spec.chain.middlewares.iter().map(|next| next.key(&one.metadata.namespace)));
-    let used: BTreeSet<(&str, &str)> = chained.collect::<Vec<_>>().into_iter().chain(used.iter().copied()).collect();
+    let chains: Vec<&Middleware> = middlewares.iter().filter(|one| used.contains(&one.metadata.key())).collect();
+    for one in chains {
+        used.extend(one.spec.chain.middlewares.iter().map(|next| next.key(&one.metadata.namespace)));
+    }
     let mut lists = Vec::new();
     for one in middlewares.iter().filter(|one| used.contains(&one.metadata.key())) {
         let both = [("ipAllowList", &one.spec.ip_allow_list), ("ipWhiteList", &one.spec.ip_white_list)];

@@ -71,7 +71,7 @@ mod would_be;
 pub use ingress::EndpointCaller;
 pub(super) use skipped_port_hides_identity::through_proxy;
 pub(super) use survey::{
-    Survey, applied, defined, existing, field, on, put, read_by, set, support_after, survey, unread,
+    Survey, applied, defined, existing, field, on, put, read_by, removal, set, support_after, survey, unread,
 };
 
 /// In alphabetical order.

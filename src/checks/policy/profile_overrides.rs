@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
-
 use super::backends::ServiceKey;
-use super::survey::{about, field, set, test};
+use super::survey::{about, field, removal, set, test};
 use crate::checks::multicluster::links::is_mirror;
 use crate::checks::prelude::*;
 use crate::objects::{DstOverride, ServiceProfile};
@@ -71,8 +69,7 @@ fn finding(
     };
     let path = format!("spec.dstOverrides[{at}].authority");
     let pointer = format!("/spec/dstOverrides/{at}");
-    let without =
-        [test(format!("{pointer}/authority"), to.authority.as_str()), json!({"op": "remove", "path": pointer})];
+    let without = [test(format!("{pointer}/authority"), to.authority.as_str()), removal(pointer)];
     let kind = Kind::ServiceProfile;
     about(ctx, kind, meta, message)
         .parameter(service)

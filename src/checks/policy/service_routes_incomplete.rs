@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 
 use super::backends::{attached, service_of};
-use super::survey::{Survey, about, defined, field, on, put, set, survey};
+use super::survey::{Survey, about, defined, field, on, put, removal, set, survey};
 use crate::checks::prelude::*;
 use crate::model::policy::{Outbound, OutboundIndex, OutboundObjects, RouteKind, Spoken, Timeouts};
 use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route};
@@ -154,7 +154,7 @@ fn without_hosts(kind: RouteKind, route: &Route) -> Remedy {
         }
         false => Remedy::new(),
     };
-    let removed = json!([{"op": "remove", "path": "/spec/hostnames"}]).to_string();
+    let removed = json!([removal("/spec/hostnames")]).to_string();
     remedy.run(
         StepKind::Command,
         "Remove the host names from the route (leave them if its clients only call those hosts)",

@@ -65,7 +65,6 @@ fn extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeMap<Extension, String
 }
 
 /// Extensions with a labelled namespace but without Deployment and pods. Unknown if Deployments are incomplete.
-/// not known.
 fn empty_extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeSet<Extension> {
     let deployments = gathered.get(&Item::List(Kind::Deployment)).map(|gathered| &gathered.fetched);
     if deployments != Some(&Fetched::Complete) {
@@ -77,7 +76,7 @@ fn empty_extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeSet<Extension> 
 }
 
 /// Whether the namespace of an extension depends on Deployments, but no list of them was requested: one has its label,
-/// or objects in it are to be read.
+/// or named objects in it will be read.
 pub(super) fn undecided(items: &BTreeSet<Item>, gathered: &BTreeMap<Item, Gathered>) -> bool {
     let asked = gathered.contains_key(&Item::List(Kind::Deployment));
     let is_in_extension = |item: &Item| matches!(item.scope(), Some(Scope::Extension(_)));
