@@ -37,7 +37,7 @@ pub(super) fn begins_exposition(text: &str) -> bool {
 
 /// Whether a line has the form of a metric's value: `name{labels} number`.
 fn is_value(line: &str) -> bool {
-    let name = line.split(['{', ' ']).next().unwrap_or_default();
+    let name = name_of(line);
     let is_name = |one: char| one.is_ascii_alphanumeric() || one == '_';
     let rest = line[name.len()..].trim_start();
     let number = match rest.starts_with('{') {
@@ -209,7 +209,7 @@ fn declared(line: &str) -> Option<&str> {
 }
 
 /// The name of the metric in a line with a value.
-fn name_of(line: &str) -> &str {
+pub(super) fn name_of(line: &str) -> &str {
     line.split(['{', ' ']).next().unwrap_or_default()
 }
 

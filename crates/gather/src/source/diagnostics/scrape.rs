@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::metrics::{MetricsReader, Sample};
+use super::metrics::{MetricsReader, Sample, name_of};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::{Knowledge, MetricMeaning, ScrapeLabels};
 use crate::names::{is_label, is_subdomain};
@@ -39,7 +39,7 @@ pub(super) fn read(text: &str) -> Vec<ProxyMetrics> {
     let mut all: BTreeMap<[String; 3], Scraped> = BTreeMap::new();
     let copies = Copies::read(text, of);
     for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let name = line.split(['{', ' ']).next().unwrap_or_default();
+        let name = name_of(line);
         if names.family(name).is_none() {
             continue;
         }
@@ -79,7 +79,7 @@ impl Copies {
         let names = Knowledge::embedded().proxy_metrics();
         let mut first: BTreeMap<([String; 3], Vec<String>), BTreeMap<String, String>> = BTreeMap::new();
         for line in text.lines() {
-            let name = line.split(['{', ' ']).next().unwrap_or_default();
+            let name = name_of(line);
             if names.family(name).is_none_or(|(family, _)| family.meaning != MetricMeaning::StartedAt) {
                 continue;
             }
